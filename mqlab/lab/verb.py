@@ -1,0 +1,145 @@
+"""``mqlab lab``: brokers up and down, scenarios run and verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mqlab.lab import keeper
+from mqlab.lab.brokers.registry import PORTS
+from mqlab.lab.errors import LabError
+from mqlab.lab.home import Home, default_home
+from mqlab.verbs.material import progress
+
+_home = click.option("--home", type=click.Path(file_okay=False, path_type=Path), help="The lab's folder.")
+_ports = click.option("--ports", default=PORTS, show_default=True, help="First port; each broker takes a hundred.")
+
+
+def _at(home: Path | None) -> Home:
+    return Home((home or default_home()).absolute())
+
+
+@click.group()
+def lab() -> None:
+    """Real brokers on this machine, incidents made on purpose, and whether the diagnosis was right."""
+
+
+@lab.command()
+@click.argument("brokers", nargs=-1, required=True)
+@_home
+@_ports
+def up(brokers: tuple[str, ...], home: Path | None, ports: int) -> int:
+    """Start BROKERS and leave them running: kafka:3.9, kafka:4.1:3, rocketmq:5.1, mosquitto, hivemq."""
+    with progress() as tell:
+        known = keeper.raised(_at(home), ports, brokers, tell)
+    for name, address in known.items():
+        click.echo(f"{name:<12} {address}")
+    return 0
+
+
+@lab.command()
+@_home
+def status(home: Path | None) -> int:
+    """What runs in the lab's folder, and what it keeps."""
+    at = _at(home)
+    known, holder = keeper.state(at), at.holder()
+    click.echo(f"{at.root}: " + (f"held by process {holder}" if holder else "nothing runs"))
+    for name, address in known.items():
+        click.echo(f"{name:<12} {address}")
+    for entry in at.entries():
+        state = "runs" if entry.alive else "ended"
+        click.echo(f"{entry.name:<24} {entry.pid:>7} {state if holder or state == 'ended' else 'left over: lab down'}")
+    runs = sorted(p.name for p in at.runs.iterdir()) if at.runs.is_dir() else []
+    fetched = sorted(p.name for p in at.dist.iterdir()) if at.dist.is_dir() else []
+    click.echo(f"fetched: {', '.join(fetched) or 'nothing'}\nruns: {', '.join(runs) or 'none'}")
+    return 0
+
+
+@lab.command()
+@click.argument("name", required=False)
+@click.option("--lines", default=20, show_default=True, help="Lines of the end of each log.")
+@_home
+def logs(name: str | None, lines: int, home: Path | None) -> int:
+    """The end of the brokers' logs, or of those whose path has NAME in it."""
+    at = _at(home)
+    every = sorted(p for p in at.work.rglob("*") if p.suffix in (".log", ".out") and p.is_file())
+    found = [p for p in every if "data" not in p.relative_to(at.work).parts and (name or "") in str(p)]
+    if not found:
+        raise LabError(f"No log in {at.work}" + (f" has {name!r} in its name." if name else ": nothing was started."))
+    for path in found:
+        tail = path.read_text(errors="replace").splitlines()[-lines:]
+        click.echo("\n".join([f"==> {path} <==", *tail, ""]))
+    return 0
+
+
+@lab.command()
+@_home
+def down(home: Path | None) -> int:
+    """Stop what runs in the lab's folder; data and captures stay."""
+    click.echo("stopped" if keeper.lowered(_at(home)) else "nothing was running")
+    return 0
+
+
+@lab.command()
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+@_home
+def destroy(yes: bool, home: Path | None) -> int:
+    """Stop everything and remove the lab's folder, with all that was fetched and all captures."""
+    from mqlab import units
+
+    at = _at(home)
+    if not yes:
+        click.confirm(f"Remove {at.root} with everything in it?", abort=True)
+    if at.root.exists():
+        keeper.lowered(at)
+    click.echo(f"removed {units.size(at.destroy())}")
+    return 0
+
+
+@lab.command()
+def scenarios() -> int:
+    """List the scenarios: what is made on purpose, and what only looks like it."""
+    from mqlab.lab.scenario import scenario, shipped
+
+    for name in shipped():
+        one = scenario(name)
+        like = f" (looks like {one.looks_like})" if one.looks_like else ""
+        click.echo(f"{name:<36} {one.incident}{like}: {one.title}")
+    return 0
+
+
+@lab.command()
+@click.argument("scenario")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 where the diagnosis was wrong.")
+@_home
+@_ports
+def run(scenario: str, exit_code: bool, home: Path | None, ports: int) -> int:
+    """Play SCENARIO (a shipped one or a file), gather, diagnose, and say whether the diagnosis was right."""
+    from mqlab.lab import judging, running
+    from mqlab.lab import scenario as scenarios
+
+    asked = scenarios.scenario(scenario)
+    with progress() as tell:
+        folder, check = running.run(asked, _at(home), ports, tell)
+    click.echo(judging.told(check), nl=False)
+    click.echo(f"capture {folder / 'capture'}\ntruth   {folder / 'truth.json'}")
+    return int(exit_code and not check.right)
+
+
+@lab.command()
+@click.argument("scenario")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 where a prediction missed the outcome by over 20 %.")
+@_home
+@_ports
+def verify(scenario: str, exit_code: bool, home: Path | None, ports: int) -> int:
+    """Play SCENARIO, take the remedy that mqlab advises, play it again: prediction and outcome side by side."""
+    from mqlab.lab import scenario as scenarios
+    from mqlab.lab import verifying
+
+    asked = scenarios.scenario(scenario)
+    with progress() as tell:
+        done = verifying.verify(asked, _at(home), ports, tell)
+    click.echo(verifying.told(done), nl=False)
+    click.echo(f"report {done.folders[1] / 'verified.html'}")
+    return int(exit_code and not done.right)

@@ -1,0 +1,96 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Gather from a running broker
+#
+# What a postmortem needs is gone an hour later: who was in which group, how far each had read, what was configured.
+# `mqlab capture` asks for it while it is there, and changes nothing at the brokers; `docs/capture.md` lists every call
+# and the rights it needs. This notebook shows a capture of Kafka 3.9 that was made so. With `start_lab` it starts a
+# broker on this machine and gathers from that; with `bootstrap` it gathers from brokers of yours.
+
+# %% tags=["parameters"]
+paths = "../data/captured/kafka"  # the capture to look at; a new folder where this notebook gathers one
+options = {}  # whatever mqlab.open_capture takes
+bootstrap = ""  # "kafka-1:9092": gather from there, into paths
+start_lab = False  # start a broker of the lab first (Maven and a JDK fetch and run it), stop it in the end
+seconds = 60  # how long to gather
+
+# %%
+import json
+from pathlib import Path
+
+import pandas as pd
+
+import mqlab
+from mqlab.cli import commands
+from mqlab.lab import keeper
+from mqlab.lab.home import Home, default_home
+
+# %% [markdown]
+# ## A broker to ask
+#
+# In a shell: `mqlab lab up kafka:3.9`. It listens on loopback only and ends with `mqlab lab down`.
+
+# %%
+if start_lab:
+    commands(["lab", "up", "kafka:3.9"], standalone_mode=False)
+    bootstrap = keeper.state(Home(default_home()))["kafka"]
+bootstrap or "No broker is asked: this is the recorded capture."
+
+# %% [markdown]
+# ## Gather
+#
+# In a shell: `mqlab capture kafka --bootstrap kafka-1:9092 -o bundle/`, with `--config client.properties` where the
+# brokers want a login.
+
+# %%
+if bootstrap:
+    asked = ["--bootstrap", bootstrap, "--interval", "10", "--duration", str(seconds), "-o", paths]
+    commands(["capture", "kafka", *asked], standalone_mode=False)
+manifest = json.loads(Path(paths, "manifest.json").read_text())
+pd.DataFrame(manifest["questions"])[["what", "times", "failed", "first_at", "last_at", "seconds"]]
+
+# %% [markdown]
+# ## What it says
+#
+# A capture is material like any other.
+
+# %%
+capture = mqlab.open_capture(paths, **options)
+capture
+
+# %%
+capture.plot.lag()
+
+# %% [markdown]
+# ## Who was there, and what was set
+
+# %%
+capture.clients.select("at", "group", "client_id", "peer").orderBy("at", "group").limit(10).toPandas()
+
+# %%
+capture.settings.select("owner", "key", "value").distinct().orderBy("owner", "key").limit(20).toPandas()
+
+# %% [markdown]
+# ## Give it to somebody
+#
+# `mqlab redact bundle/ -o shareable.tar.zst` writes the same without names, addresses and payloads; the verdict stays.
+
+# %%
+if start_lab:
+    commands(["lab", "down"], standalone_mode=False)
+
+# %% tags=["hide"] jupyter={"source_hidden": true}
+assert manifest["schema"] == "mqlab.capture/1"
+assert capture.sizes()["positions"] > 0

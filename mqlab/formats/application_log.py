@@ -131,6 +131,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "handed-over", begins=rf"(?:{'|'.join(_HANDS_OVER)}) \d+ (?:records|messages|events|tasks|jobs)\b.*\b{_WAITING}"
     ),
     Signature("app-started", begins=rf"(?:{'|'.join(_said(_STARTS))}|Started \w+ in \d[\d.]* seconds)"),
+    Signature("app-started", begins=r"[Ss]tarting, [^\n]*[\w.]=\S"),
     Signature("app-stopping", begins=rf"(?:{'|'.join((*_said(_STOPS), *_LAST_WORDS))})"),
     Signature("call-failed", contains=rf"(?P<reason>{_HTTP}|{_STATUS})", also=_CALL),
     Signature("call-failed", contains=rf"https?://.*{_LATE}|{_LATE}.*https?://", also=_CALL, told="timeout"),
@@ -147,6 +148,32 @@ SIGNATURES: tuple[Signature, ...] = (
         also=rf"{_record('(?P<value>[0-9]+)')}|\b[Oo]ffset ?[=:] ?(?P<value2>\d+)|failed(?:,|:) (?=(?P<reason>.*))"
         r"|(?<![\w$.])(?=(?P<reason2>(?:[\w$]+\.)+\w*(?:Exception|Error)\b.*))",
     ),
+    Signature(
+        "task-killed", contains=r"Task (?:threw an uncaught and unrecoverable exception|is being killed and will)"
+    ),
+    Signature(
+        "records-held",
+        contains=r"has waited for (?P<value>\d+) seconds to be acknowledged|TooManyMessagesWithoutAckException"
+        r"|because consuming was taking too long",
+    ),
+    Signature(
+        "record-failed",
+        contains=r"Error when calling each(?:Message|Batch)",
+        also=r"\"topic\":\"(?P<topic>[\w.-]+)\"|\"partition\":(?P<queue>\d+)|\"offset\":\"(?P<value>\d+)",
+    ),
+    Signature("record-failed", contains=r"Backoff \S.{0,120} exhausted for ", also=_record("(?P<value>[0-9]+)")),
+    Signature("pod-rolled", begins=r"Rolling Pod (?P<reason>\S+) due to "),
+    Signature("producer-forgotten", contains=r"UnknownProducerId(?:Exception)?\b|UNKNOWN_PRODUCER_ID"),
+    Signature("listener-failed", contains=r"ListenerExecutionFailedException|Seek to current after exception"),
+    Signature(
+        "record-unreadable",
+        contains=r"Unknown magic byte|Tolerance exceeded in error handler"
+        r"|[Ff]ailed to deserialize|(?:Record)?DeserializationException"
+        r"|[Ee]rror deserializing |upon a deserialization error|_(?:KEY|VALUE)_DESERIALIZATION"
+        r"|caught during Deserialization"
+        r"|Converting byte\[\] to Kafka Connect data failed|requires \"schema\" and \"payload\" fields"
+        r"|cannot process .SerializationException.s directly",
+    ),
 )
 
 _DATED = re.compile(
@@ -161,10 +188,11 @@ _CONTINUED = re.compile(r"\s|Caused by|\.\.\. \d+ more|[\w.$]+(?:Exception|Error
 def recognise(head: Head) -> bool:
     """True when at least a tenth of the lines begin with a moment, those of stack traces not counted."""
     lines = [line for line in head.lines if line.strip() and not _CONTINUED.match(line)]
-    return bool(lines) and sum(map(_is_dated, lines)) * 10 >= len(lines)
+    return bool(lines) and sum(map(is_dated, lines)) * 10 >= len(lines)
 
 
-def _is_dated(line: str) -> bool:
+def is_dated(line: str) -> bool:
+    """Whether a line begins with a moment."""
     return _DATED.match(line) is not None or layouts.other_moment(line[:80]) is not None
 
 

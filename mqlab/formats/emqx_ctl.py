@@ -48,7 +48,16 @@ _COUNTED = regex(r"\{([a-z_]+),(\d+)\}")
 _ASIDE = regex(
     r"^(?:Node '[^']*' \S+ is|emqx \S+ is running|sysdescr|version\s*:|uptime\s*:|datetime\s*:)|emqx(?:_|[ ])ctl"
 )
-_OWN = (_CLIENT, *_SUBSCRIBED, _LISTENER, re.compile(r"^(?:messages|packets|session|delivery)\."))
+_OWN = (
+    _CLIENT,
+    *_SUBSCRIBED,
+    _LISTENER,
+    re.compile(r"^(?:messages|packets|session|delivery)\."),
+    re.compile(
+        r"^(?:(?:live_)?connections|channels|sessions|subscriptions|topics|retained)\.(?:\w+\.)?(?:count|max) *:"
+    ),
+    re.compile(r"^Node '[^']+' \S+ is (?:started|running|stopped)"),
+)
 _INSIDE = regex(r"^\s|emqx(?:_|\s)ctl|^[$#] ")
 
 

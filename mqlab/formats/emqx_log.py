@@ -31,9 +31,10 @@ _NEXT = r"(?=, (?:msg|mfa|line|peername|username|topic|reason|action|tag|packet|
 LAYOUT = (
     rf"{_LEVEL}(?:<<\")?(?P<client_id>.+?)(?:\">>)?@(?P<peer>{_ADDRESS}) \["
     rf"|(?:{_LEVEL}|, | - )clientid: (?P<client_id2>.+?){_NEXT}|, username: (?!undefined)(?P<member_id>.+?){_NEXT}"
-    rf"|, topic: (?P<topic>.+?){_NEXT}|, peername: (?P<peer2>{_ADDRESS})"
+    rf"|\bClient\((?P<client_id3>.+?)@(?P<peer3>{_ADDRESS})\)|, topic: (?P<topic>.+?){_NEXT}"
+    rf"|, peername: (?P<peer2>{_ADDRESS})"
 )
-"""4.x, 5.x."""
+"""4.x, 5.x, 2.x."""
 FORMAT = Spec("emqx-log", Role.BROKER_LOG, (EVENTS, VOLUME), "emqx", Reading.LOG, "mqtt", LAYOUT)
 
 _MESSAGE = r", Topic=(?P<topic>.+?), From="
@@ -106,7 +107,7 @@ SIGNATURES: tuple[Signature, ...] = (
         contains=r"(?P<reason>maximum heap size) reached|reason => (?P<reason2>proc_heap_too_large)"
         r"|(?P<reason3>mailbox_overflow|message_queue_too_long)",
     ),
-    Signature("session-takeover", contains=rf"{_SHUT}(?P<reason>takeovered|takenover|discarded)\b"),
+    Signature("session-takeover", contains=rf"{_SHUT}(?P<reason>takeovered|takenover|discarded|conflict)\b"),
     *(_ended(word, told) for word, told in _ENDS.items()),
     Signature(
         "client-disconnected",
@@ -127,7 +128,7 @@ SIGNATURES: tuple[Signature, ...] = (
 
 _OURS = re.compile(
     rf"^\W{{0,2}}\d{{4}}-\d\d-\d\d[T ]\S+ {_LEVEL}(?:.*@{_ADDRESS} \[[\w/]+\] |.*\bmsg: \w+|.*\bmfa: emqx|\[[\w/ ]+\] )"
-    r"|\bemqx_\w+:\w+/\d|\"mfa\": ?\"emqx|log_events_throttled_during_last_period"
+    r"|@emqttd_\w+:\w+:\d|\bemqx_\w+:\w+/\d|\"mfa\": ?\"emqx|log_events_throttled_during_last_period"
 )
 
 

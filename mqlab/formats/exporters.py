@@ -176,10 +176,16 @@ def _gauge(mbean: str, name: str) -> str:
 
 
 def _client(kind: str, group: str, attribute: str) -> str:
-    """A Java client's attribute in ``<kind>[-<group>]-metrics``: jmx_exporter, Micrometer, JmxTool."""
+    """A Java client's attribute in ``<kind>[-<group>]-metrics``: jmx_exporter, Micrometer, JmxTool.
+
+    jmx_exporter 1.0 prints a rule's value that is untyped without ``_total``, which OpenMetrics keeps for counters.
+    """
     mbean = f"{kind}-{group}-metrics" if group else f"{kind}-metrics"
     long, short, name = (_flat(word) for word in (f"{mbean}-", f"{group}-" if group else "", attribute))
-    return rf"kafka[._]{kind}[._](?:{long}|{short}){name}|kafka\.{kind}:type={mbean}:{attribute}"
+    bare = name.removesuffix(_flat("-total"))
+    return (
+        rf"kafka[._]{kind}[._](?:{long}|{short}){name}|kafka_{kind}_{long}{bare}|kafka\.{kind}:type={mbean}:{attribute}"
+    )
 
 
 def _named(whose: str, pattern: Callable[[str], str], names: Mapping[str, str]) -> dict[str, str]:

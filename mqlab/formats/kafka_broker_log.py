@@ -174,6 +174,10 @@ _LEADING: tuple[Signature, ...] = (
         r" to \[?(?P<entries>(?P<reason>[\d,]+))",
     ),
     Signature(
+        "replica-fetch-failed",
+        begins=r"Error (?:in fetch to broker (?P<reason>\d+)|(?:in response for|sending) fetch request)",
+    ),
+    Signature(
         "not-enough-replicas",
         contains=r"current ISR (?:: )?(?P<reason>.*?) is insufficient to satisfy the min\.isr requirement"
         rf" of (?P<value>\d+) for partition {PARTITION}",

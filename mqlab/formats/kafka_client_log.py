@@ -216,7 +216,8 @@ SIGNATURES: tuple[Signature, ...] = (
     *_OFFSETS,
     Signature(
         "static-member-fenced",
-        contains=r"FencedInstanceIdException|group\.instance\.id .*fenced|instance id \S+ has been fenced"
+        contains=r"FencedInstanceIdE|FENCED_INSTANCE_ID|Fenced Instance ID: |group\.instance\.id .*fenced"
+        r"|instance id \S+ has been fenced"
         r"|consumer with (?:the )?same group\.instance\.id|UnreleasedInstanceIdException|UNRELEASED_INSTANCE_ID",
         also=rf"instanceId=(?P<reason>[^,\]]+)|instance id (?:Optional\[)?(?P<reason2>[^\s\]]+)|partition {PARTITION}",
     ),
@@ -232,7 +233,9 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("record-expired", contains=rf"Expiring (?P<value>\d+) record(?:\(s\)|s)? for {PARTITION}"),
     Signature("record-expired", contains=r"Local: Message timed out|_MSG_TIMED_OUT"),
     Signature(
-        "buffer-exhausted", contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking"
+        "buffer-exhausted",
+        contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking|Local: Queue full"
+        r"|KafkaError\{code=_QUEUE_FULL|kafka.*internal queue is full",
     ),
     Signature("sender-error", contains=r"Uncaught (?:error|exception) in"),
     Signature(

@@ -71,6 +71,6 @@ def _partition(one: console.Shown, partition: re.Match[str]) -> Row:
         topic=partition["topic"],
         queue=partition["queue"],
         peer="none" if offline else leader,
-        reason=f"replicas {partition['replicas']} isr {partition['in_sync']}".rstrip(),
+        reason=f"replicas {partition['replicas']} isr {partition['in_sync']}".rstrip() + ", no leader" * offline,
         value=-1.0 if offline else real(leader),
     )

@@ -106,6 +106,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _own("publish-denied", _publish("Denied PUBLISH from") + r"\(\d+ bytes\)\)"),
     _own("client-unsubscribed", r"Received UNSUBSCRIBE from (?P<client_id>.+?)"),
     _own("broker-starting", r"mosquitto version (?P<reason>\S+) (?:\(.*\) )?starting"),
+    _own("listens-locally", r"Starting in local only mode\. .*"),
     _own("broker-stopping", r"mosquitto version (?P<reason>\S+) (?:\(.*\) )?terminating"),
     _own("bridge-connecting", r"Connecting bridge (?:\(step 1\) (?P<client_id>.+)|(?P<client_id2>[^(].*)) "
          r"\((?P<reason>\S+:\d+)\)"),

@@ -24,8 +24,9 @@ from mqlab.formats.base import Signature, regex
 
 _MARKS: Mapping[str, str] = {
     "rocketmq-client-log": r"\bRocketmq(?:Client|Remoting)\b|(?:apache|alibaba)[./]rocketmq|rocketmq-client"
-    r"|DefaultMQPushConsumer|\bRocketMQ(?:Template|Listener|MessageListener)\w*|updateConsumeOffsetToBroker|queueId=\d+\].{0,40}offset"
-    r"|\bconsumerGroup=\S+ .*\btopic=|\brocketmq[.:]",
+    r"|DefaultMQPushConsumer|\bRocketMQ(?:Template|Listener|MessageListener)\w*|updateConsumeOffsetToBroker"
+    r"|queueId=\d+\].{0,40}offset"
+    r"|\bSendResult \[sendStatus=|\bconsumerGroup=\S+ .*\btopic=|\brocketmq[.:]",
     "kafka-client-log": r"\bkafkajs\b|KafkaJS\w+|\[sarama\]|\bSarama\b|kafka server: |client/metadata |\bfranz-go\b"
     r"|\bkgo\b|consumergroup/session/|\bkafka: (?:client|error|invalid|Failed|Producer|broker)|\baiokafka\b|AIOKafka\w+"
     r"|\bpykafka\b"
@@ -41,6 +42,8 @@ _MARKS: Mapping[str, str] = {
     r"|paho\.mqtt|\bmqtt\.js\b|\bMQTT (?:server|[Bb]roker|client|connection)\b|\bpaho\.client\.mqtt",
 }
 _COMPILED = {name: regex(marks) for name, marks in _MARKS.items()}
+SURE = regex(r"\[thrd:|KafkaJS\w+Error\b|KafkaError\{code=|org\.apache\.kafka\.[\w.]+Exception: ")
+"""What nobody but a client of Kafka prints, whatever stands around it."""
 _FEW = 200
 """Lines of a log that are looked at."""
 
@@ -51,6 +54,12 @@ def format_of(text: str) -> str | None:
     counts = {name: sum(marks.search(line) is not None for line in lines) for name, marks in _COMPILED.items()}
     best = max(counts, key=lambda name: counts[name])
     return best if counts[best] else None
+
+
+def is_mostly(text: str) -> bool:
+    """Whether a third of the first lines at least name such a client."""
+    lines = [line for line in text.split("\n")[:_FEW] if line.strip()]
+    return 3 * max(sum(marks.search(line) is not None for line in lines) for marks in _COMPILED.values()) >= len(lines)
 
 
 _GROUP = r"(?P<group>[\w.-]*[\w-])"
@@ -72,8 +81,12 @@ KAFKA: tuple[Signature, ...] = (
     Signature(
         "request-timeout",
         contains=r"(?:error while consuming (?P<topic>[\w.-]+)/(?P<queue>\d+): )?"
-        r"kafka server: Request exceeded the user-specified time limit",
+        r"(?:kafka server: Request exceeded the user-specified time limit|RequestTimedOutError"
+        r"|Broker: Request timed out|Timed out while (?:writing to|reading from|waiting for response)"
+        r"|REQUEST_TIMED_OUT: |Request Timed Out: |errors\.TimeoutException: The request timed out"
+        r"|\"error\":\"The request timed out)",
     ),
+    Signature("rebalance-failed", contains=r"(?P<client_id>[\w.-]+) can't rebalance after (?P<value>\d+) retries"),
     Signature("join-requested", begins=r"The group is rebalancing, re-joining(?P<reason>.*)", also=_OF),
     Signature("join-started", begins=rf"Joining group [`']{_GROUP}[`']"),
     Signature(
@@ -91,42 +104,67 @@ KAFKA: tuple[Signature, ...] = (
     Signature(
         "offset-reset",
         contains=r"(?:error while consuming (?P<topic>[\w.-]+)/(?P<queue>\d+): )?"
-        r"(?P<reason>kafka server: The requested offset is outside the range)",
+        r"(?P<reason>kafka server: The requested offset is outside the range|OffsetOutOfRangeError"
+        r"|Offset Out Of Range: |fetch request with offset out of range"
+        r"|requested offset is not within the range of offsets|Broker: Offset out of range)",
     ),
     Signature("offset-reset", begins=r"Offset out of range, resetting to (?P<reason>\w+) offset"),
     Signature(
         "record-too-large",
         contains=r"(?P<reason>kafka server: Message was too large|larger than configured Producer\.MaxMessageBytes"
-        r"|MESSAGE_TOO_LARGE: The message is too large|MessageSizeTooLargeError)",
+        r"|MESSAGE_TOO_LARGE: |MessageSizeTooLargeError|Message Size Too Large: "
+        r"|larger than the max message size the server"
+        r"|RecordListTooLarge|RECORD_LIST_TOO_LARGE|message batch larger than (?:the )?configured"
+        r"|Record List Too Large: )",
     ),
     Signature(
         "record-too-large",
-        begins=r"Kafka \(topic=(?P<topic>[^)]+)\): dropping (?P<reason>too large message) of size (?P<value>\d+)",
+        contains=r"Kafka \(topic=(?P<topic>[^)]+)\): dropping (?P<reason>too large message) of size (?P<value>\d+)",
     ),
     Signature(
         "not-enough-replicas",
         contains=r"(?:\[retrying\] on (?P<topic>[\w.-]+)/(?P<queue>\d+) because )?"
-        r"kafka server: Messages are rejected since there are fewer in-sync replicas",
+        r"(?:kafka server: Messages are (?:rejected|written to the log, but)"
+        r"|NotEnoughReplicas(?:AfterAppend)?(?:Error|Exception: Me)"
+        r"|Not Enough Replicas(?: After Append)?: |NOT_ENOUGH_REPLICAS(?:_AFTER_APPEND)?: "
+        r"|fewer in-sync replicas than required"
+        r"|Broker: Not enough in-sync replicas|insufficient number of in-sync replicas)",
     ),
     Signature(
         "poll-timeout",
         contains=r"Application maximum poll interval \((?:\d+)ms\) exceeded by (?P<value>\d+)ms",
         scale=0.001,
     ),
+    Signature(
+        "heartbeat-failed",
+        contains=r"(?P<reason>kafka server: A rebalance for the group is in progress|RebalanceInProgressError"
+        r"|Rebalance In Progress: |UnknownMemberIdE|IllegalGenerationE|UNKNOWN_MEMBER_ID: |ILLEGAL_GENERATION: "
+        r"|Unknown Member ID: |Illegal Generation: )",
+    ),
 )
 """What Kafka's other clients print."""
+
+_MQTT = r"\b(?:mqtt|MQTT)(?: client| broker| server| connection)?:? "
+_LAST = r"(?: \+\d+ms|\W*$)"
+"""The whole of what a program says, before the milliseconds that Node's ``debug`` counts."""
 
 MQTT: tuple[Signature, ...] = (
     Signature(
         "connection-lost",
-        begins=r"(?:Disconnected from (?:MQTT )?(?:server|broker)|MQTT disconnected|Not connected to MQTT server"
-        r"|Disconnected from MQTT\b|MQTT [Bb]roker (?:got )?disconnected|(?:MQTT )?Unexpected disconnection"
-        r"|Disconnected during message iteration)(?:[ :.,]+(?P<reason>.*))?",
+        contains=r"DUPLICATE_CLIENT_?ID|SESSION_TAKEN_OVER|SessionTakenOver|reason ?[Cc]ode[=: ]+(?:142|0x8[eE])\b"
+        r"|new connection was established with the same client ?ID|another client (?:has )?connected with the same",
+        told="Session taken over",
+    ),
+    Signature(
+        "connection-lost",
+        begins=r"(?:Disconnected from (?:MQTT |mqtt )?(?:server|broker)|MQTT disconnected"
+        r"|\[CONN(?:ECTION)? CLOSE\w*|Disconnected from MQTT\b|MQTT [Bb]roker (?:got )?disconnected"
+        r"|(?:MQTT )?Unexpected disconnection|Disconnected during message iteration)(?:[ :.,]+(?P<reason>.*))?",
     ),
     Signature(
         "reconnect-waiting",
-        begins=r"(?:MQTT?: )?Connect (?:failed|FAILED) to (?P<peer>\S+?), rc (?P<reason>-?\d+)\. Retry in"
-        r" (?P<value>\d+) sec",
+        contains=r"(?:MQTT?: .{3,60} |Connect (?:failed|FAILED) to )(?P<peer>[\w.-]+:\d+), rc ?(?P<reason>-?\d+)"
+        r"(?:\. \D{3,40}(?P<value>\d+))?",
     ),
     Signature(
         "reconnect-waiting",
@@ -134,8 +172,26 @@ MQTT: tuple[Signature, ...] = (
     ),
     Signature(
         "connection-made",
-        begins=r"(?:Connected to (?:MQTT (?:server|broker)|broker: \S+)|MQT: Connected\b"
+        begins=r"(?:Connected to (?:MQTT (?:server|broker)|broker: \S+)|MQT: Connected\b|\[CONNECTION MADE\]"
         r"|MQTT [Bb]roker connected with result code 0\b)",
+    ),
+    Signature(
+        "client-disconnected",
+        contains=r"Did not receive data from /?(?P<peer>\S*\d) within the [\d,]+ ?ms connection TTL",
+        told="keep-alive",
+    ),
+    Signature("connection-lost", begins=r"Thing 'mqtt:\S+' changed from ONLINE to OFFLINE(?P<reason>.*)"),
+    Signature("connection-made", begins=r"Thing 'mqtt:\S+' changed from \w+.* to ONLINE"),
+    Signature("connection-made", contains=rf"{_MQTT}(?:is )?(?:re)?connected{_LAST}"),
+    Signature(
+        "connection-lost", contains=rf"{_MQTT}(?:got |was |is )?(?:offline|closed?|disconnect(?:ed)?|lost){_LAST}"
+    ),
+    Signature("connection-made", contains=r"\[inputs\.mqtt_consumer\S*\] Connected \["),
+    Signature(
+        "connection-lost",
+        contains=r"\[(?:inputs\.mqtt_consumer|outputs\.mqtt)\S*\].{0,40}[Cc]onnection lost: (?P<reason>.*)"
+        r"|Could not gracefully disconnect due to \"(?P<reason2>.*?)\""
+        r"|[Ee]rror: \[code:7\] (?P<reason3>The connection was lost)",
     ),
 )
 """What other MQTT clients, and the applications around them, print."""

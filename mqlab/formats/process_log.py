@@ -57,13 +57,16 @@ SIGNATURES: tuple[Signature, ...] = (
 _ANY = re.compile("|".join(s.unnamed for s in SIGNATURES) + r"|java\.lang\.OutOfMemoryError")
 
 
-_POD = re.compile(r"^\s+(?:Last )?State:\s+(?:Running|Waiting|Terminated)\s*$", re.MULTILINE)
-"""What ``kubectl describe pod`` says of a container."""
+_OURS = re.compile(
+    r"^\s+(?:Last )?State:\s+(?:Running|Waiting|Terminated)\s*$|^\[[ \d]+\.\d{6}\] .*(?:oom-kill|Out of memory: Kill)",
+    re.MULTILINE,
+)
+"""What ``kubectl describe pod`` says of a container, and ``dmesg`` of a process that was killed."""
 
 
 def recognise(head: Head) -> bool:
     """True when at least half of the lines tell of a process that started or ended, or a pod is described."""
-    if _POD.search(head.text):
+    if _OURS.search(head.text):
         return True
     lines = [line for line in head.lines if line.strip()]
     return bool(lines) and sum(bool(_ANY.search(line)) for line in lines) * 2 >= len(lines)

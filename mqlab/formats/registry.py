@@ -9,6 +9,7 @@ from mqlab.formats import (
     application_log,
     aws_iot,
     burrow_json,
+    capture_manifest,
     emqx_conf,
     emqx_ctl,
     emqx_log,
@@ -28,6 +29,7 @@ from mqlab.formats import (
     kafka_dump_records,
     kafka_get_offsets,
     kafka_reset_offsets,
+    kafka_tools,
     kafka_topics_describe,
     leader_epoch_checkpoint,
     ledger_csv,
@@ -59,6 +61,7 @@ from mqlab.formats import (
 from mqlab.formats.base import Format
 
 FORMATS: tuple[Format, ...] = (
+    capture_manifest,
     prometheus_json,
     prometheus_config,
     burrow_json,
@@ -109,6 +112,7 @@ FORMATS: tuple[Format, ...] = (
     nginx_conf,
     properties,
     application_log,
+    kafka_tools,
 )
 """The first that recognises a file reads it."""
 

@@ -124,6 +124,11 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|requestOffset=(?P<value>\d+)",
     ),
     Signature(
+        "offset-first",
+        begins=r"(?:the request offset too small|PULL_OFFSET_MOVED:).*requestOffset=0\b",
+        also=FIELDS,
+    ),
+    Signature(
         "offset-moved",
         begins=r"(?:the request offset(?:: \S+)? (?P<reason>too small|over ?flow)|(?P<reason2>PULL_OFFSET_MOVED):)",
         also=rf"{FIELDS}|(?:clientIp=|consumer: )/?(?P<peer>{ADDRESS})",

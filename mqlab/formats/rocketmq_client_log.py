@@ -71,6 +71,12 @@ SIGNATURES: tuple[Signature, ...] = (
         also=QUEUE,
     ),
     Signature("message-expired-back", begins=r"send expire msg back", also=rf"{FIELDS}|queueId=(?P<queue>\d+)"),
+    Signature(
+        "offset-illegal",
+        begins=r"the pull request offset illegal.*minOffset=0(?!\d)",
+        also=_PULLED,
+        told="above the end",
+    ),
     Signature("offset-illegal", begins=r"the pull request offset illegal", also=_PULLED),
     Signature("consumer-suspended", begins=rf"suspend this consumer, (?P<group>{NAME})"),
     Signature("consumer-resumed", begins=rf"resume this consumer, (?P<group>{NAME})"),

@@ -28,9 +28,9 @@ def test_each_topic_gives_its_shape_and_its_configs(loaded):
 
 def test_each_partition_gives_leader_and_replicas_in_sync(loaded):
     assert loaded(loader, EVENTS, "line kind topic queue peer reason value", TEXT) == [
-        (2, "partition-described", "old", "0", "none", "replicas 0 isr", -1.0),
+        (2, "partition-described", "old", "0", "none", "replicas 0 isr, no leader", -1.0),
         (4, "partition-described", "t", "1", "2", "replicas 2,3,1 isr 2,3", 2.0),
-        (5, "partition-described", "spaced", "0", "none", "replicas 1,2 isr 1", -1.0),
+        (5, "partition-described", "spaced", "0", "none", "replicas 1,2 isr 1, no leader", -1.0),
         (6, "tool-error", None, None, None,
          "Error while executing topic command : Topic 'x' does not exist as expected", None),
     ]  # fmt: skip

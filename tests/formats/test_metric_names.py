@@ -30,6 +30,7 @@ from mqlab.formats.exporters import canonical, factor, is_known, labels_of
         ("kafka_log_log_logendoffset", "broker.log_end_offset"),
         ("kafka.log:type=Log,name=Size:Value", "broker.log_size"),
         ("kafka_producer_producer_metrics_batch_split_total", "producer.batch_splits"),
+        ("kafka_producer_producer_metrics_batch_split", "producer.batch_splits"),
         ("kafka_producer_outgoing_byte_total", "producer.outgoing_bytes"),
         ("kafka.producer.outgoing.byte.total", "producer.outgoing_bytes"),
         ("kafka.producer:type=producer-metrics:record-retry-total", "producer.record_retries"),
@@ -107,6 +108,8 @@ from mqlab.formats.exporters import canonical, factor, is_known, labels_of
         ("cp_kafka_server_brokertopicmetrics_bytesinpersec_topic_orders", None),
         ("kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec:OneMinuteRate", None),
         ("kafka_producer_producer_metrics_outgoing_byte_rate", None),
+        ("kafka_producer_producer_metrics_batch_split_rate", None),
+        ("kafka_producer_request", None),
         ("startup", None),
     ],
 )

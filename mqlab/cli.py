@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -23,7 +24,21 @@ from mqlab.verbs.session import session
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+LATER = {"capture": "mqlab.gather.commands", "lab": "mqlab.lab.verb", "redact": "mqlab.gather.redact_command"}
+"""Verbs around the analysis, by module: imported when they are asked for, so that nothing else depends on them."""
+
+
+class _Verbs(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *LATER])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in LATER:
+            return super().get_command(ctx, cmd_name)
+        return cast("click.Command", getattr(import_module(LATER[cmd_name]), cmd_name))
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="mqlab")
 def commands() -> None:
     """From whatever was gathered in a message-broker incident to a verdict that is true."""

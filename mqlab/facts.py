@@ -78,6 +78,14 @@ class Series:
     """Line of each point in ``source``; None (or empty) for JSON documents."""
     factor: float = 1.0
     """What the exporter's own values were multiplied by."""
+    sources: tuple[str, ...] = ()
+    """Path of each point, where each scrape has a file of its own; ``source`` is the first one then."""
+
+    def place(self, number: int) -> tuple[str, int | None]:
+        """Path and line of the point at *number*, which may be negative."""
+        return (self.sources or (self.source,))[number if self.sources else 0], self.lines[
+            number
+        ] if self.lines else None
 
     @property
     def host(self) -> str | None:

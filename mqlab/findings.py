@@ -156,6 +156,9 @@ class Result:
     findings: tuple[Finding, ...] = ()
     rejected: str | None = None
     missing: tuple[str, ...] = ()
+    seen: str | None = None
+    """What points to the class where the rest is missing; a hypothesis says it, with its *evidence*."""
+    evidence: tuple[Evidence, ...] = ()
 
 
 CLEAR = Result()
@@ -167,7 +170,8 @@ def together(results: Iterable[Result]) -> Result:
     if findings := tuple(one for result in every for one in result.findings):
         return Result(findings)
     if missing := tuple(dict.fromkeys(what for result in every for what in result.missing)):
-        return Result(missing=missing)
+        seen = "; ".join(dict.fromkeys(result.seen for result in every if result.seen))
+        return Result(missing=missing, seen=seen or None, evidence=tuple(e for r in every for e in r.evidence))
     return Result(rejected="; ".join(result.rejected for result in every if result.rejected) or None)
 
 

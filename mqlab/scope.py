@@ -7,7 +7,7 @@ from collections import Counter
 from mqlab.catalogue import INCIDENTS
 from mqlab.detectors import DETECTORS, Detector
 from mqlab.facts import Facts
-from mqlab.findings import Result
+from mqlab.findings import CLEAR, Result
 from mqlab.mqtt.brokers import KNOWN
 from mqlab.rows import Coverage
 from mqlab.shared.wording import few
@@ -15,6 +15,7 @@ from mqlab.sources import Role
 
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 NO_RULE = "this version has no rule for it"
+UNSEEN = "a log of software whose lines this rule knows"
 LONG = 100
 """Lines from which a file that nobody understands is more than somebody's notes or a configuration."""
 PART = 0.01
@@ -33,9 +34,18 @@ def asked(detector: Detector, facts: Facts, present: frozenset[str]) -> Result:
     """What the rule says; nothing where there is no material that it understands."""
     known = present & frozenset(detector.SYSTEMS) or (len(detector.SYSTEMS) == len(SYSTEMS) and logs(facts))
     if known:
-        return detector.detect(facts)
+        result = detector.detect(facts)
+        return Result(missing=(UNSEEN,)) if result == CLEAR and _foreign(facts, detector) else result
     understood = " or ".join(SYSTEMS[name] for name in SYSTEMS if name in detector.SYSTEMS)
     return Result(missing=(f"material of {understood}",))
+
+
+def _foreign(facts: Facts, detector: Detector) -> bool:
+    """The only logs are of other software, which may speak their protocol and prints what the rule cannot see."""
+    if len(detector.SYSTEMS) == len(SYSTEMS):
+        return False
+    wrote = {c.software for c in facts.coverage if c.role.is_log and c.software}
+    return bool(wrote - set(_SYSTEM)) and not any(_SYSTEM.get(name) in detector.SYSTEMS for name in wrote)
 
 
 def unread(facts: Facts) -> tuple[Coverage, ...]:
@@ -63,7 +73,7 @@ def systems(facts: Facts) -> frozenset[str]:
     products = {c.source: c.software for c in facts.coverage if c.software}  # a paste has parts that nobody wrote
     told = {_SYSTEM[c.software] for c in facts.coverage if c.software in _SYSTEM}
     told |= {name for name in ("rocketmq", "mqtt") if any(s.name.startswith(f"{name}.") for s in facts.series)}
-    if any(s.name.startswith(("broker.", "producer.", "consumer.")) for s in facts.series):
+    if any(s.name.startswith(("broker.", "producer.", "consumer.", "group.", "topic.")) for s in facts.series):
         told.add("kafka")
     others = [s for s in facts.settings if products.get(s.source) != "rocketmq"]
     if any(s.scope in ("producer", "consumer", "topic") for s in others):

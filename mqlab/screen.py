@@ -164,10 +164,10 @@ def _traffic(lead: Finding) -> Iterator[str]:
         return
     known = (("peak", "peak_amplification_factor"), ("before", "healthy_factor"), ("after", "factor_after"))
     others = "; ".join(f"{name} {units.factor(measures[key])}" for name, key in known if key in measures)
-    text = f"in {units.size(measures['bytes_in'])}, " if "bytes_in" in measures else ""
-    text += f"out {units.size(measures['bytes_out'])}"
+    text = f"in {units.told(measures, 'bytes_in')}, " if "bytes_in" in measures else ""
+    text += f"out {units.told(measures, 'bytes_out')}"
     if "amplification_factor" in measures:
-        text += f" = {units.factor(measures['amplification_factor'])}"
+        text += f" = {units.told(measures, 'amplification_factor')}"
     if ledger:
         where = re.sub(r",? ?[\d:]{8} to [\d:]{8} UTC$", "", ledger.how) or ledger.host
         text = f"{where}, {units.duration((ledger.ended_at - ledger.started_at).total_seconds())}: {text}"

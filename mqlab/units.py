@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import inf, isfinite
 
 from mqlab.errors import BadTimeError
 
@@ -11,8 +14,8 @@ _STEPS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 def digits(value: float, significant: int = 3) -> str:
     """The number with this many significant digits, never in exponent form and never shorter than its integer part."""
-    if value == 0:
-        return "0"
+    if value == 0 or not isfinite(value):
+        return "0" if value == 0 else "∞"
     whole = len(str(int(abs(value)))) if abs(value) >= 1 else 0
     return f"{value:,.{max(0, significant - whole)}f}" if whole else f"{value:.{significant}g}"
 
@@ -33,6 +36,11 @@ def factor(value: float) -> str:
 def number(value: float) -> str:
     """A count with thousands marked; fractions keep three digits."""
     return f"{value:,.0f}" if float(value).is_integer() else digits(value)
+
+
+def rate(value: float) -> str:
+    """So many a second: ``71.4/s``."""
+    return f"{digits(value)}/s"
 
 
 def counted(count: float, name: str) -> str:
@@ -60,7 +68,7 @@ def brief(seconds: float) -> str:
 
 def measure(name: str, value: float) -> str:
     """A measure of a finding, in the unit that its name carries."""
-    words = name.split("_")
+    words = name.removesuffix("_low").removesuffix("_high").split("_")
     if "factor" in words:
         return factor(value)
     if "fraction" in words or "share" in words:
@@ -68,6 +76,51 @@ def measure(name: str, value: float) -> str:
     if "bytes" in words:
         return size(value)
     return duration(value) if words[-1] == "seconds" else number(value)
+
+
+def told(measures: Mapping[str, float], name: str) -> str:
+    """The measure called *name*, with its bounds where they are known: ``867 MB (745 MB to 867 MB)``."""
+    likely = measures[name]
+    bounds = Interval(measures.get(f"{name}_low", likely), likely, measures.get(f"{name}_high", likely))
+    return bounds.words(lambda value: measure(name, value))
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A quantity with the bounds it is taken to lie in; infinite means never."""
+
+    low: float
+    likely: float
+    high: float
+
+    def words(self, value: Callable[[float], str]) -> str:
+        """``36.0 min (31.2 min to 45.1 min)``; the likely one alone where the bounds read the same."""
+        likely, low, high = value(self.likely), value(self.low), value(self.high)
+        return likely if low == high else f"{likely} ({low} to {high})"
+
+    def plus(self, other: Interval) -> Interval:
+        """Sum, bounds added up."""
+        return Interval(self.low + other.low, self.likely + other.likely, self.high + other.high)
+
+    def over(self, other: Interval) -> Interval:
+        """How many times *other* it is; the bounds do not go with each other. *other* is above zero."""
+        return Interval(self.low / other.high, self.likely / other.likely, self.high / other.low if other.low else inf)
+
+    def times(self, factor: float) -> Interval:
+        """So many times as much."""
+        return Interval(self.low * factor, self.likely * factor, self.high * factor)
+
+    def measures(self, name: str) -> dict[str, float]:
+        """The measure called *name*; where they read otherwise, its finite bounds as ``…_low`` and ``…_high`` too."""
+        apart = measure(name, self.low) != measure(name, self.high)
+        bounds = {f"{name}_low": self.low, f"{name}_high": self.high} if apart else {}
+        return {name: self.likely, **{key: value for key, value in bounds.items() if isfinite(value)}}
+
+
+def between(likely: float, values: Iterable[float]) -> Interval:
+    """The interval of what a quantity may be by other readings of the same material."""
+    known = (likely, *values)
+    return Interval(min(known), likely, max(known))
 
 
 def moment(at: float | datetime | None) -> datetime | None:

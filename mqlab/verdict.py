@@ -16,6 +16,7 @@ from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Result, Severity
 from mqlab.hypotheses import Hypothesis
 from mqlab.logs import explosion
+from mqlab.marks import complaints
 from mqlab.mqtt.chain import ways
 from mqlab.precedence import ended_by, ordered, ordered_by_weight
 from mqlab.symptoms.change_points import risers
@@ -121,7 +122,7 @@ def _weighed(
 
 def _read(facts: Facts, ranked: Sequence[Hypothesis]) -> str:
     """Whose lines these are, and which of them complain, where nothing tells what it may be."""
-    loud = hypotheses.complaints(facts)
+    loud = complaints(facts)
     if ranked or not loud:
         return scope.read(facts)
     first = f"{loud[0].source}:{loud[0].first_line}  {loud[0].shape.strip()[:120]}"

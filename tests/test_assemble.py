@@ -5,10 +5,12 @@ import random
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
 from facts_builder import at, rows_of
 
 from mqlab.assemble import assemble
 from mqlab.assembly.rows import Gathered
+from mqlab.material.names import digest
 from mqlab.sources import Envelope, Reading, Source
 
 EAST = 8 * 3600
@@ -61,6 +63,43 @@ def test_settings_share_the_clock_of_their_log():
 
 def test_metrics_have_canonical_names():
     assert [(s.name, s.labels) for s in read(rows()).series] == [("producer.batch_splits", {"client_id": "app"})]
+
+
+def scrapes(*told):
+    """Series of the bytes that came in from files with one scrape each: path, seconds, bytes, start of the process."""
+    sources = [replace(METRICS, key=digest(path.encode()), path=path) for path, *_ in told]
+    collected = [
+        {"name": name, "labels": "{}", "source": source.link, "offset": 0,
+         "points": [{"at": micros(second), "value": value, "line": second}]}
+        for source, (_, second, *values) in zip(sources, told, strict=True)
+        for name, value in zip(
+            ("kafka_server_brokertopicmetrics_bytesin_total", "process_start_time_seconds"), values, strict=True
+        )
+    ]  # fmt: skip
+    found = assemble(Gathered.of([("metrics", json.dumps(row)) for row in collected], [LOG, *sources]))
+    return [[(*s.place(n), value) for n, (_, value) in enumerate(s.points)] for s in found.named("broker.bytes_in")]
+
+
+def test_scrapes_of_one_exporter_in_a_file_each_are_one_series():
+    first, second = "a/k.20261123T094811Z.prom", "a/k.20261123T094821Z.prom"
+    one = [(first, 0, 5.0, 100.0), (second, 10, 9.0, 100.0)]
+    assert scrapes(*one) == [[(first, 0, 5.0), (second, 10, 9.0)]]
+    assert scrapes(one[0], (second, 10, 1.0, 130.0)) == [[(first, 0, 5.0), (second, 10, 1.0)]]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("a/k.20261123T094821Z.prom", 10, 9.0, 70.0),
+        ("a/k.20261123T094821Z.prom", 0, 9.0, 100.0),
+        ("a/l.20261123T094821Z.prom", 10, 9.0, 100.0),
+        ("b/k.20261123T094821Z.prom", 10, 9.0, 100.0),
+    ],
+    ids=["an older process", "the same moment", "another name", "another folder"],
+)
+def test_scrapes_of_two_exporters_are_two_series(other):
+    one = ("a/k.20261123T094811Z.prom", 0, 5.0, 100.0)
+    assert sorted(scrapes(one, other)) == [[(one[0], *one[1:3])], [(other[0], *other[1:3])]]
 
 
 def test_evidence_is_the_line_without_its_carriage_return():

@@ -130,8 +130,8 @@ def test_a_drain_in_the_material_is_measured_and_the_forecast_is_held_against_it
     ]
     _, _, told, more = run("some.txt --response-time 80ms --threads 1 --instances 1")[1].splitlines()[:4]
     assert f"{told} {more.strip()}" == (
-        "FORECAST 3.92 min (121 s to 26.5 min) from the complete rebalance; measured 4.92 min with snapshots up to "
-        "60.0 s apart: the forecast is 20.3 % too short"
+        "FORECAST 3.92 min (121 s to 26.5 min) from the complete rebalance; measured 4.92 min (3.92 min to "
+        "5.92 min): the forecast is 20.3 % too short"
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 from facts_builder import at, episode, facts, log
 
 from mqlab.catalogue import INCIDENTS
+from mqlab.facts import Position
 from mqlab.jsonout import dumps
 from mqlab.known_errors import words
 from mqlab.rows import Shape
@@ -123,12 +124,86 @@ def test_a_group_that_starts_for_the_first_time_has_lost_no_offset():
     assert ranked(log("app.log", lines=3), first, FIRST_START) == ("undetermined", ["healthy"])
 
 
+@pytest.mark.parametrize(
+    ("members", "generation", "likely"),
+    [("3", 1, ["healthy"]), ("1", 1, ["group-churn", "healthy"]), ("3", 7, ["group-churn", "healthy"])],
+)
+def test_members_of_one_name_that_a_first_generation_has_all_are_a_start_and_those_it_lacks_came_again(
+    members, generation, likely
+):
+    joins = [episode("member-joined", 600 + n, "server.log", line=n, group="g", member_id=f"g-{n}") for n in (1, 2, 3)]
+    stable = episode("rebalance-stabilized", 606, "server.log", group="g", reason=members, left=generation)
+    assert ranked(SERVER_LOG, joins, stable)[1][:2] == likely
+
+
+@pytest.mark.parametrize(("stopped", "likely"), [(595, "healthy"), (300, "network-partition")])
+def test_fetches_that_break_off_as_a_broker_is_stopped_are_no_partition(stopped, likely):
+    broken = [episode("replica-fetch-failed", 600 + n, "server.log", line=n, node="2") for n in (1, 2, 3)]
+    cut = episode("log-truncated", 20, "server.log", topic="__cluster_metadata", left=0)
+    down = episode("broker-stopping", stopped, "other.log", node="1")
+    assert ranked(SERVER_LOG, broken, cut, down)[1][0] == likely
+
+
 def test_a_later_generation_without_an_offset_may_have_lost_it():
     later = episode("join-completed", "10:00:04", "app.log", group="g", client_id="c", left=7.0)
     assert ranked(log("app.log", lines=3), later, FIRST_START)[1][0] == "offset-reset-loss"
+
+
+def test_members_that_come_again_and_again_in_snapshots_poll_late_or_die():
+    seen = [
+        Position(at(60 * n), "g", "t", "0", 5, 9, None, "c", f"c-{n}", "10.0.0.1", f"groups.{n}.txt", 2, "g t 0 5 9")
+        for n in range(3)
+    ]
+    source = log("groups.0.txt", "kafka-consumer-groups", lines=2)
+    assert ranked(source, seen)[1] == ["poll-interval-exceeded"]
+    assert "poll-interval-exceeded" not in ranked(source, seen[:2])[1]  # a release leaves two ids behind
+
+
+@pytest.mark.parametrize(
+    ("heard", "likely"), [((12_003.0, 12_010.0), "quorum-lost"), ((16_833.0, 17_507.0), "host-starved")]
+)
+def test_a_broker_that_notices_late_that_zookeeper_is_silent_stood_still_itself(heard, likely):
+    text = "Client session timed out, have not heard from server in {:.0f}ms for sessionid 0x1"
+    lines = [
+        episode("error:zookeeper-client-timeout", 60 * n, "server.log", left=ms, text=text.format(ms))
+        for n, ms in enumerate(heard)
+    ]
+    assert ranked(SERVER_LOG, lines)[1][0] == likely
 
 
 def test_the_class_that_alone_prints_a_line_comes_before_others_that_account_for_it():
     full = episode("session-queue-dropping", 10, "mosquitto.log", client_id="a", system="mqtt")
     verdict, (first, *_) = ranked(MOSQUITTO_LOG, full)
     assert (verdict, first) == ("undetermined", "session-queue-drop")
+
+
+def complaint(text, lines=2):
+    return Shape("app.log", "ERROR", text[:60], lines, 100, at(1), at(60), 1, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "likely"),
+    [
+        ("gateway: the broker dropped us, duplicate client id gw-7", "client-id-takeover"),
+        ("hub: password of user hub rejected by the broker", "authentication-failed"),
+        ("hub: the lease has run out", None),
+    ],
+)
+def test_lines_that_nobody_knows_are_guessed_by_their_words(text, likely):
+    _, found = ranked(log("app.log", "application-log", lines=3), shapes=[complaint(text)])
+    assert found[:1] == ([likely] if likely else [])
+
+
+def test_what_a_signature_knows_goes_before_what_words_suggest():
+    source = log("app.log", "mqtt-client-log", lines=9)
+    lost = [episode("connection-lost", 60 * n, "app.log", line=n) for n in (1, 2, 3)]
+    _, found = ranked(source, lost, shapes=[complaint("hub: password of user hub rejected by the broker", 9)])
+    assert found[:2] == ["reconnect-flaky-link", "authentication-failed"]
+
+
+def test_connections_that_end_as_soon_as_they_are_made_are_most_likely_thrown_out_by_another():
+    made = [episode("connection-made", 60 * n, "app.log", line=2 * n) for n in (1, 2, 3)]
+    lost = [episode("connection-lost", 60 * n + 1, "app.log", line=2 * n + 1) for n in (1, 2, 3)]
+    late = [episode("connection-lost", 60 * n + 40, "app.log", line=2 * n + 1) for n in (1, 2, 3)]
+    source = log("app.log", "mqtt-client-log", lines=9)
+    assert [ranked(source, made, ends)[1][0] for ends in (lost, late)] == ["client-id-takeover", "reconnect-flaky-link"]

@@ -59,8 +59,15 @@ def test_what_a_publisher_lost_is_what_none_of_the_receivers_noted():
     log_lines = broker(f"{LOG}    10:00:01 feed connected 10.0.0.3:1003 k30 c1", last="10:05:00")
     given = facts(log_lines, subscribed("app", "plant/#"), subscribed("view", "plant/#"), sent)
 
-    assert lost_by(given, "feed") == pytest.approx(25, abs=1)
-    assert lost_by(given, "somebody else") is None
+    assert [lost_by(given, who) for who in ({"feed"}, None)] == pytest.approx([25, 25], abs=1)
+    assert lost_by(given, {"feed"}, at(2), at(6)) == pytest.approx(10, abs=2)
+    assert lost_by(given, {"somebody else", None}) is None
+
+
+def test_what_was_published_before_a_receiver_noted_anything_is_not_lost():
+    sent = noted(mail(lambda n, _: () if n < 40 or n == 60 else ("app",), start=2, seconds=10))
+    given = facts(broker(LOG, last="10:05:00"), sent)
+    assert lost_by(given, {None}) == 1
 
 
 def test_a_failed_publish_is_not_published():

@@ -6,7 +6,7 @@ from mqtt_builder import broker
 from mqtt_mail import mail, noted
 
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.mqtt.symptoms import missing
+from mqlab.mqtt.symptoms import missing, waiting
 from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
 
@@ -16,7 +16,8 @@ PLANT = ("plant/a/t", "plant/b/t")
 
 def told(*rows):
     """Words without their clock."""
-    return [text.partition(" UTC: ")[2] for _, text in missing(facts(LOG, *rows))]
+    material = facts(LOG, *rows)
+    return [text.partition(" UTC: ")[2] for _, text in (*missing(material), *waiting(material))]
 
 
 def test_whole_topics_that_arrive_nowhere_beside_others_are_told():

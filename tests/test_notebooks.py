@@ -31,6 +31,7 @@ def test_every_notebook_has_its_twin():
         "03_rebalance_timeouts",
         "04_delivery_audit",
         "05_mqtt_sessions",
+        "06_live_capture",
         "commit_study",
         "your_own_question",
     ]

@@ -14,7 +14,6 @@ from kafka_builder import BROKER, client, coordinator
 from plain_reading import opened
 
 from mqlab.facts import Position
-from mqlab.models.draining import Interval
 from mqlab.models.group_course import Busy, Course, Member, Pace, Settings, rising
 from mqlab.models.group_course import GroupProtocol as Protocol
 from mqlab.models.group_simulation import simulate
@@ -23,7 +22,7 @@ from mqlab.scenarios.replay import Recorded, chosen, error, replay
 from mqlab.scenarios.replay_changes import KEYS, BadChangeError, changed, changes
 from mqlab.scenarios.replay_inputs import NoReplayError, arrivals, average, bursts, inputs, members
 from mqlab.scenarios.replay_paces import paces
-from mqlab.units import epoch
+from mqlab.units import Interval, epoch
 
 CYCLES = 6
 PERIOD = 48

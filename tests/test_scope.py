@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from facts_builder import log
+from facts_builder import episode, facts, log, series
 
 from mqlab import scope
 from mqlab.facts import Facts
@@ -29,8 +29,7 @@ def material(*others):
     ids=["long", "short", "binary"],
 )
 def test_a_long_file_that_nobody_understands_is_no_health(other, enough):
-    facts = material(other)
-    assert scope.enough(facts, dict.fromkeys(scope.RULES, CLEAR)) is enough
+    assert scope.enough(material(other), dict.fromkeys(scope.RULES, CLEAR)) is enough
 
 
 @pytest.mark.parametrize("slug", sorted(slug for slug, ours in scope.RULES.items() if "kafka" in ours))
@@ -50,7 +49,18 @@ def test_a_hundred_lines_beside_very_many_are_notes():
 
 
 def test_the_verdict_names_what_nobody_understands():
-    facts = material(replace(UNREAD, source="b.xyz"), replace(UNREAD, source="a.xyz"))
-    verdict = diagnose(facts).verdict
+    unread = material(replace(UNREAD, source="b.xyz"), replace(UNREAD, source="a.xyz"))
+    verdict = diagnose(unread).verdict
     assert verdict.incident == "undetermined"
     assert "a.xyz and 1 other file (4,000 lines) in no format that mqlab knows" in verdict.statement
+
+
+@pytest.mark.parametrize("name", ["group.lag", "topic.end_offset"])
+def test_what_exporters_tell_of_groups_and_topics_is_material_of_kafka(name):
+    assert scope.systems(facts(series(name, [1, 2]))) == {"kafka"}
+
+
+def test_rules_for_kafkas_own_lines_check_nothing_in_the_log_of_other_software():
+    redpanda = replace(SERVER, software="redpanda")
+    elected = episode("leader-elected", 5, "server.log", system="kafka")
+    assert not {s for s in diagnose(facts(redpanda, elected)).clear if len(scope.RULES[s]) < len(scope.SYSTEMS)}

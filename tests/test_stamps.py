@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.material.names import Stamp, moment_in
+from mqlab.material.names import Stamp, moment_in, without_moment
 
 NOON = datetime(2026, 11, 21, 12, 19, 18, tzinfo=UTC).timestamp()
 
@@ -62,6 +62,19 @@ def test_milliseconds_are_kept():
 )
 def test_other_numbers_in_names_are_no_moment(name):
     assert moment_in(name) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "shared"),
+    [
+        ("m/kafka-1.20261123T094811Z.prom", "m/kafka-1.*.prom"),
+        ("m/1795263520/kafka_1.prom", "m/*/kafka_1.prom"),
+        ("m/k_1_1795263520.prom", "m/k_1_*.prom"),
+        ("kafka-1.prom", "kafka-1.prom"),
+    ],
+)
+def test_scrapes_of_one_exporter_share_a_path(path, shared):
+    assert without_moment(path).strip("/") == shared
 
 
 @given(st.text(alphabet="0123456789-_.:TZ+#@a"))

@@ -34,12 +34,13 @@ def test_a_counter_that_fell_was_reset():
 def test_a_counter_that_appears_in_the_window_counts_from_zero():
     born = series("x", [None, None, 70, 90])
     assert rise(born, 0, 30) == 20
-    assert rise(born, 0, 30, at(0)) == 90
-    assert rise(born, 15, 18, at(0)) == 70
+    assert rise(born, 0, 30, {"metrics.json": at(0)}) == 90
+    assert rise(born, 15, 18, {"metrics.json": at(0)}) == 70
+    assert rise(born, 0, 30, {"others.json": at(0)}) == 20
 
 
 def test_what_appears_long_after_the_window_is_not_counted_in_it():
-    assert rise(series("x", [None] * 20 + [70, 90]), 0, 50, at(0)) is None
+    assert rise(series("x", [None] * 20 + [70, 90]), 0, 50, {"metrics.json": at(0)}) is None
 
 
 def test_the_card_of_a_host_leaves_out_the_loopback():

@@ -1,11 +1,13 @@
 """Numbers and times read the same everywhere."""
 
 from datetime import datetime, timedelta, timezone
+from math import inf
 
 import pytest
 
 from mqlab import units
 from mqlab.errors import BadTimeError
+from mqlab.units import Interval, told
 
 
 @pytest.mark.parametrize(
@@ -71,3 +73,11 @@ def test_short_times_are_milliseconds_until_a_second_is_full():
     assert [units.brief(s) for s in (0.0, 0.00042, 0.089, 0.9994, 1.0, 44.5)] == [
         "0 ms", "0.42 ms", "89.0 ms", "999 ms", "1.00 s", "44.5 s",
     ]  # fmt: skip
+
+
+def test_an_interval_gives_its_bounds_where_they_read_otherwise():
+    assert Interval(9, 10, inf).measures("drain_seconds") == {"drain_seconds": 10, "drain_seconds_low": 9}
+    assert Interval(100, 100, 100.1).measures("drain_seconds") == {"drain_seconds": 100}
+    assert told({"bytes_in": 2e6, "bytes_in_low": 1e6, "bytes_in_high": 3e6}, "bytes_in") == (
+        "2.00 MB (1.00 MB to 3.00 MB)"
+    )

@@ -66,11 +66,13 @@ def carrier_lines(dated: Mapping[str, int], calm: Iterable[Mapping[str, int]]) -
 def shapes(gathered: Gathered, instant: zones.Instant) -> Iterator[Shape]:
     """Shapes by source and first line."""
     rows = [(gathered.path(row), row) for row in gathered.rows["volume"]]
+    quoted = {(row["source"], row["line"]): row["text"] for row in gathered.rows["quoted"]}
     for path, row in sorted(rows, key=lambda r: (r[0], r[1]["line"], r[1]["shape"])):
         first, last = minute(row.get("first_minute")), minute(row.get("last_minute"))
         yield Shape(
             path, row.get("level"), row["shape"].rstrip("\r"), row["lines"], row["bytes"],
             instant(path, first, None), instant(path, last, None), row["line"],
+            quoted.get((row["source"], row["line"]), ""),
         )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from mqlab.clocks.zones import MICRO, Instant, Row
 from mqlab.facts import Episode, Position, Series, Setting
 from mqlab.findings import Evidence
 from mqlab.formats import exporters
+from mqlab.material.names import without_moment
 from mqlab.sources import Source
 
 Quoted = Mapping[tuple[str, int], str]
@@ -144,8 +145,12 @@ def settings(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) 
 
 
 def series(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> tuple[Series, ...]:
-    """A series for each canonical name, set of labels and source; samples without a moment are left out."""
-    found: dict[tuple[str, str, str, str], list[tuple[float, float, int | None]]] = defaultdict(list)
+    """A series for each canonical name, set of labels and source; samples without a moment are left out.
+
+    Scrapes of one exporter in a file each (``_scraped``) are one source.
+    """
+    found: dict[tuple[str, str, str, str], list[tuple[float, float, int | None, str]]] = defaultdict(list)
+    first = _scraped(rows, path, instant)
     for row in rows:
         written = json.loads(row.get("labels") or "{}")
         canonical = row["name"] if row["name"].startswith("app.") else exporters.canonical(row["name"], written)
@@ -153,24 +158,58 @@ def series(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) ->
             continue
         source = path(row)
         labels = exporters.labels_of(canonical, row["name"], written)
-        key = (canonical, json.dumps(labels, sort_keys=True), source, row["name"])
+        key = (canonical, json.dumps(labels, sort_keys=True), first.get(source, source), row["name"])
         factor = exporters.factor(canonical, row["name"])
         for point in row["points"]:
             at = instant(source, seconds(point, "at"), row.get("offset"))
             if at is not None:
-                found[key].append((at, point["value"] * factor, point.get("line")))
+                found[key].append((at, point["value"] * factor, point.get("line"), source))
+    for points in found.values():
+        points.sort(key=lambda point: (point[0], point[2] or 0))
     return tuple(
         Series(
             name,
             original,
             json.loads(labels),
             source,
-            tuple((at, value) for at, value, _ in sorted(points, key=lambda p: (p[0], p[2] or 0))),
-            tuple(line for _, _, line in sorted(points, key=lambda p: (p[0], p[2] or 0))),
+            tuple((at, value) for at, value, _, _ in points),
+            tuple(line for _, _, line, _ in points),
             exporters.factor(name, original),
+            tuple(path for *_, path in points) if source in first else (),
         )
         for (name, labels, source, original), points in sorted(found.items())
     )
+
+
+_BOOT = 1.0
+"""Seconds by which the start of one process may seem to move: Linux counts it from a boot time in whole seconds."""
+
+
+def _scraped(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> Mapping[str, str]:
+    """For each file with one scrape of an exporter that has more of them, the path of the first.
+
+    Their names differ by their moment only, each tells of another moment, and the process was never an older one than
+    before: files of two exporters, read in turn, are not taken for one.
+    """
+    moments: dict[str, set[float | None]] = defaultdict(set)
+    begun: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows:
+        source = path(row)
+        moments[source] |= {instant(source, seconds(point, "at"), row.get("offset")) for point in row["points"]}
+        if exporters.canonical(row["name"]) == "process.start_time":
+            begun[row["name"] + (row.get("labels") or "")][source] = row["points"][-1]["value"]
+    alike: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    for source, told in moments.items():
+        if len(told) == 1 and (at := next(iter(told))) is not None:
+            alike[without_moment(source)].append((at, source))
+    found: dict[str, str] = {}
+    for scrapes in map(sorted, alike.values()):
+        paths = [source for _, source in scrapes]
+        starts = [[known[source] for source in paths if source in known] for known in begun.values()]
+        older = any(later < start - _BOOT for own in starts for start, later in pairwise(own))
+        if len({at for at, _ in scrapes}) == len(scrapes) > 1 and not older:
+            found |= dict.fromkeys(paths, paths[0])
+    return found
 
 
 _Place = tuple[str, ...]
@@ -228,7 +267,7 @@ def _before(points: _Points, at: float, within: float) -> int | None:
 def _position(
     row: Series, number: int, group: str, committed: int | None, end: int | None, start: int | None
 ) -> Position:
-    (at, value), labels = row.points[number], row.labels
+    (at, value), labels, (source, line) = row.points[number], row.labels, row.place(number)
     return Position(
         at=at,
         group=group,
@@ -240,7 +279,7 @@ def _position(
         client_id=labels.get("client_id") or None,
         member_id=labels.get("consumer_id") or None,
         peer=(labels.get("member_host") or "").removeprefix("/") or None,
-        source=row.source,
-        line=row.lines[number] if row.lines else None,
+        source=source,
+        line=line,
         text=f"{row.original}{{{', '.join(f'{key}={labels[key]}' for key in sorted(labels))}}} {value:.0f}"[:_LONGEST],
     )

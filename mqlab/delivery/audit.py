@@ -188,7 +188,7 @@ def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
             yield f"{number(aside)} could not be handled by {name} and went to a dead-letter topic"
     for name, rows in by_group.items():
         if pending := sum(row.pending or 0 for row in rows):
-            yield f"{number(pending)} have not been read by {name} yet"
+            yield f"{number(pending)} wait for {name}, neither handled nor committed"
 
 
 def _failed(log: Sequence[LogRow]) -> Iterator[str]:

@@ -18,13 +18,14 @@ from mqlab.delivery import durability
 from mqlab.delivery.leaders import last_end, last_start
 from mqlab.delivery.loss_mechanisms import cases
 from mqlab.delivery.path import by_number
-from mqlab.delivery.refused_writes import failed, kept, producer_losses
+from mqlab.delivery.refused_writes import kept, producer_losses
 from mqlab.delivery.rows import Doubled, LogRow, Loss, Side
 from mqlab.facts import Episode, Facts, Position, span
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.rows import Fate
 from mqlab.shared import actors
+from mqlab.shared.failures import noted
 from mqlab.traffic import resending
 
 INCIDENT = "producer-duplicates"
@@ -58,7 +59,7 @@ def log_doubled(facts: Facts, topic: str) -> tuple[Doubled, ...]:
 
 def _row(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> LogRow:
     roles = {p.role for p in facts.parts if p.topic == topic}
-    given_up = failed(fates)
+    given_up = noted(fates)
     failures_told = "failed" in roles or bool(given_up)
 
     def messages(rows: Iterable[Fate]) -> int:

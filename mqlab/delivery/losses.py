@@ -212,6 +212,11 @@ class Memory:
     stop: Evidence
 
 
+_STOPPED = 5.0
+"""Seconds after such a line within which a stop may lose what it counts: auto.commit.interval.ms, with some of which
+the stop itself commits last."""
+
+
 def stops(facts: Facts, case: GroupLoss) -> tuple[Stint, ...]:
     """Stints that ended with what the case counts in memory, by time."""
     ended = {stint for loss in case.losses for stint in _ended(facts, loss)}
@@ -256,6 +261,13 @@ def lost_queues(facts: Facts) -> tuple[Memory, ...]:
                 memory = Memory(place[0], stint.client, stint.until, sign.waiting, sign.auto, stint.places[-1])
                 memories[memory.group, memory.client, memory.at] = memory
     return tuple(memories[key] for key in sorted(memories))
+
+
+def stopped_full(facts: Facts) -> tuple[Episode, ...]:
+    """The last words about a queue in memory of consumers that stopped in good order right after them."""
+    words = {e.source: e for e in facts.of_kind("handed-over") if e.value_max and e.last_at is not None}
+    stops = {e.source: e.first_at for e in facts.of_kind("app-stopping") if e.first_at is not None}
+    return tuple(e for s, e in sorted(words.items()) if 0 <= stops.get(s, 0.0) - (e.last_at or 0.0) <= _STOPPED)
 
 
 @per_facts

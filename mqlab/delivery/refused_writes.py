@@ -18,18 +18,14 @@ from mqlab.facts import Episode, Facts, Series, span
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.rows import Fate
-from mqlab.shared import actors
+from mqlab.shared import actors, failures
+from mqlab.shared.failures import GIVEN_UP, noted
 from mqlab.shared.wording import sample
 
 UNDER_MIN_ISR = "under-min-isr"
 OVERSIZE = "oversize-record-rejected"
 _TOO_FEW = "NOT_ENOUGH_REPLICAS"
 """How the errors begin with which a partition below min.insync.replicas answers."""
-
-
-def failed(fates: Sequence[Fate]) -> list[Fate]:
-    """Messages that were reported as failed and never acknowledged."""
-    return [f for f in fates if f.failed and not f.acked]
 
 
 def kept(fates: Sequence[Fate]) -> int:
@@ -39,7 +35,7 @@ def kept(fates: Sequence[Fate]) -> int:
 
 def producer_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
     """Failed messages of *topic* that no dump and no consumer has, by partition; else what the client's log counts."""
-    own = [f for f in failed(facts.fates) if f.topic == topic and not (f.stored or f.handled)]
+    own = [f for f in noted(facts.fates) if f.topic == topic and not (f.stored or f.handled)]
     if own:
         return tuple(_of_ids(facts, topic, queue, [f for f in own if f.queue == queue])
                      for queue in sorted({f.queue for f in own}))  # fmt: skip
@@ -54,7 +50,7 @@ def producer_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
 
 def never_stored(facts: Facts, incident: str, topic: str | None) -> int:
     """Records of *topic* (of any where it is None) that *incident* refused and that are known to be nowhere."""
-    topics = sorted({f.topic for f in failed(facts.fates) if f.topic and topic in (None, f.topic)})
+    topics = sorted({f.topic for f in noted(facts.fates) if f.topic and topic in (None, f.topic)})
     return sum(loss.least for name in topics for loss in producer_losses(facts, name) if loss.incident == incident)
 
 
@@ -83,18 +79,12 @@ def _seen_whole(facts: Facts, topic: str, until: float) -> bool:
 
 
 def _of_lines(facts: Facts, topic: str, queue: str, rows: Sequence[Episode]) -> Loss:
-    likely, most = expired(rows)
+    likely, most = failures.expired(rows)
     return Loss(
         _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, likely, 0, most, None, None,
         *span(t for e in rows for t in (e.first_at, e.last_at)),
         "records that expired in the producer; some may be stored", (rows[0].first, rows[-1].last),
     )  # fmt: skip
-
-
-def expired(rows: Sequence[Episode]) -> tuple[int, int]:
-    """Records that ``Expiring N record(s)`` lines tell of, at least and at most: of ten seconds N is known twice."""
-    least = sum((e.value_max or 1) + (e.count - 1) * (e.value_min or 1) for e in rows)
-    return round(least), round(sum((e.value_max or 1) * e.count for e in rows))
 
 
 def _why(facts: Facts, topic: str, queue: str) -> str | None:
@@ -151,7 +141,7 @@ def refusals_by_topic(facts: Facts) -> tuple[Refusal, ...]:
 def _refusal(facts: Facts, topic: str, lines: Sequence[Episode]) -> Refusal:
     own = [e for e in lines if e.topic in (topic, None) or not topic]
     since, until = span(t for e in own for t in (e.first_at, e.last_at))
-    by_ids = [f for f in failed(facts.fates) if f.topic == topic]
+    by_ids = [f for f in noted(facts.fates) if f.topic == topic]
     late = [e for e in facts.of_kind("record-expired") if e.topic in (topic, None) and _within(e, since)]
     full = [e for e in facts.of_kind("buffer-exhausted") if _within(e, since)]
     queues = tuple(sorted({e.queue for e in own if e.queue}, key=lambda q: (len(q), q)))
@@ -160,7 +150,7 @@ def _refusal(facts: Facts, topic: str, lines: Sequence[Episode]) -> Refusal:
         topic,
         queues,
         requests=max(sum(e.count for e in own if by_broker(e)), sum(e.count for e in own if not by_broker(e))),
-        failed=sum(f.messages for f in by_ids) or expired(late)[0],
+        failed=round(failures.failed(facts, None, {topic} - {""}, since, until and until + GIVEN_UP) or 0),
         stored=kept(by_ids) if by_ids else None,
         dropped=never_stored(facts, UNDER_MIN_ISR, topic),
         blocked=sum(e.count for e in full),

@@ -67,7 +67,9 @@ def _without(facts: Facts) -> Result:
     """Nothing is refused: clear where rules or whole ledgers show it."""
     unheard = denials.unheard(facts)
     if unheard:
-        return Result(missing=(f"what came to {', '.join(unheard)}, which the rules refuse topics that it wants",))
+        refused = "the rules refuse topics that it wants"
+        who = ", ".join(unheard)
+        return Result(missing=(f"what came to {who}, which {refused}",), seen=f"{refused}: {who}")
     if (denials.rules(facts) and denials.published(facts)) or _complete(facts):
         return CLEAR
     if denials.rules(facts):

@@ -59,17 +59,15 @@ def _finding(facts: Facts, group: str, topic: str, queues: Mapping[str, Points],
         ongoing=not done,
         statement=(
             f"{group} {'worked' if done else 'is working'} off a backlog of {units.number(peak)} messages "
-            f"of {topic} from {clock(fall.began_at)} UTC on, {units.digits(fall.messages_per_second.likely)}/s net. "
+            f"of {topic} from {clock(fall.began_at)} UTC on, {fall.messages_per_second.words(units.rate)} net. "
             f"{_end(fall)}"
         ),
         measures={
             "peak_lag": peak,
             "pending_records": fall.left,
-            "drained_per_second": fall.messages_per_second.likely,
-            "drained_per_second_low": fall.messages_per_second.low,
-            "drained_per_second_high": fall.messages_per_second.high,
-            "drain_seconds": fall.reached_at - fall.began_at if fall.reached_at is not None else None,
+            **fall.messages_per_second.measures("drained_per_second"),
             **(drain.measures(drain.foreseen(facts, group)) if done else {}),
+            **(fall.seconds.measures("drain_seconds") if fall.seconds is not None else {}),
         },
         evidence=_places(queues, fall),
         remedy="None needed; keep retention longer than the drain lasts.",
@@ -78,9 +76,8 @@ def _finding(facts: Facts, group: str, topic: str, queues: Mapping[str, Points],
 
 
 def _end(fall: Falling) -> str:
-    if fall.reached_at is not None:
-        lasted = units.duration(fall.reached_at - fall.began_at)
-        return f"It had caught up at {clock(fall.reached_at)} UTC, {lasted} later."
+    if fall.seconds is not None:
+        return f"It had caught up at {clock(fall.reached_at)} UTC, {fall.seconds.words(units.duration)} later."
     left = f"{units.number(round(fall.left))} messages were left at {clock(fall.last_at)} UTC."
     if fall.expected_at is None or not isfinite(fall.expected_at.likely):
         return f"{left} It does not end at this rate."

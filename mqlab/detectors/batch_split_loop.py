@@ -52,7 +52,7 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         INCIDENT,
         f"{loop.client} -> {loop.topic}",
         Certainty.PROVEN if ledger.agrees else Certainty.LIKELY,
-        (ledger.started, loop.last_at),
+        (ledger.started, loop.last_at if loop.last_at is not None else ledger.ended),
         severity=Severity.WARNING if loop.most < splits.MANY and splits.unended(facts, loop) else Severity.CRITICAL,
         ongoing=actors.goes_on(facts, {s.source for s in loop.splits}, ended),
         name=f"{loop.client}/{loop.topic}",
@@ -75,7 +75,7 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
 def _counted(facts: Facts, loop: CountedLoop) -> Finding:
     """Counters alone tell of the splits."""
     sums, ledger = loop.ledger.sums, loop.ledger
-    rejected = sums.rejected if sums else None
+    rejected = sums.rejected.likely if sums and sums.rejected else None
     thrown = f" while the broker rejected {units.size(rejected)}" if rejected else ""
     kept = f" and accepted {units.size(sums.accepted)}" if sums and rejected and sums.accepted else ""
     return finding(

@@ -31,11 +31,17 @@ def detect(facts: Facts) -> Result:
     if found:
         return Result(found)
     if any(case.circling for case in every):
-        return Result(missing=("how the brokers are bridged, and what they took in ($SYS)",))
+        worst = next(case for case in every if case.circling)
+        wanted = ("how the brokers are bridged, and what they took in ($SYS)",)
+        return Result(missing=wanted, seen=_counts(worst), evidence=tuple(_evidence(facts, worst)))
     bridged = "; ".join(_nothing_back(case) for case in every if isinstance(case.way, Closed))
     if bridged:
         judged = receivers(facts) or any(t.factor or t.before is not None for case in every for t in case.taken)
-        return Result(rejected=bridged) if judged else Result(missing=("messages with ids, or $SYS of both brokers",))
+        if judged:
+            return Result(rejected=bridged)
+        twice = "; ".join(f"{case.subject} are bridged twice" for case in every if isinstance(case.way, Closed))
+        lines = tuple(place for case in every for place in _evidence(facts, case))
+        return Result(missing=("messages with ids, or $SYS of both brokers",), seen=twice, evidence=lines)
     counted = receivers(facts) or facts.named("mqtt.publish_received")
     known = counted or facts.of_kind("publish-received") or facts.settings
     return CLEAR if known else Result(missing=("settings of bridges, $SYS, or messages with ids",))
@@ -141,7 +147,7 @@ def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
     if case.taken:
         most = max(case.taken, key=lambda t: t.rate)
         measures |= {
-            "circulating_per_second": max(0.0, most.mostly - most.published),
+            **most.circulating.measures("circulating_per_second"),
             "received_per_published_factor": most.factor,
         }
     return measures

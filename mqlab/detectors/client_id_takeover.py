@@ -19,9 +19,10 @@ from itertools import pairwise
 from mqlab import units
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
+from mqlab.mqtt.accounting import lost_by, reached_nobody
 from mqlab.mqtt.brokers import rise
 from mqlab.mqtt.connections import Connection, by_own_log, connections
-from mqlab.mqtt.takeovers import UNDECIDED, War, replaced, wars
+from mqlab.mqtt.takeovers import UNDECIDED, War, cut_short, replaced, wars
 from mqlab.rows import GRID
 from mqlab.shared.wording import clock, few
 
@@ -41,7 +42,8 @@ def detect(facts: Facts) -> Result:
     undecided = {war.client_id: war.judged.why_not for war in every if war.judged.why_not in UNDECIDED}
     if undecided:
         ids = ", ".join(sorted(undecided))
-        return Result(missing=(f"the logs of the clients that connect as {ids}: {undecided[min(undecided)]}",))
+        wanted = f"the logs of the clients that connect as {ids}: {undecided[min(undecided)]}"
+        return Result(missing=(wanted,), seen=f"connections of {ids} end as the next one begins")
     if every:
         reasons = {war.client_id: war.judged.why_not or "" for war in every}
         return Result(rejected="; ".join(_reasons(reasons)))
@@ -49,6 +51,12 @@ def detect(facts: Facts) -> Result:
     if once:
         who = f"{units.counted(len(once), 'id')} ({', '.join(sorted(once)[:_SHOWN])})"
         return Result(rejected=f"{who} came back before the old connection was noticed, and nobody took the id back")
+    if short := cut_short(facts):
+        seen = "; ".join(f"the broker ended {units.counted(len(own), 'connection')} of {c}" for c, own in short.items())
+        lines = tuple(c.end for own in short.values() for c in own if c.end is not None)
+        return Result(
+            missing=(f"the broker's log, or who else connects as {', '.join(short)}",), seen=seen, evidence=lines
+        )
     return CLEAR if connections(facts) else Result(missing=("a broker's log, or logs of the clients",))
 
 
@@ -75,6 +83,7 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
     place = f" at {war.broker}" if war.broker else ""
     since, until = war.moments[0], war.moments[-1]
     hours = (until - since) / 3600
+    lost = lost_by(facts, {war.client_id, None}, since, until)
     return finding(
         INCIDENT,
         f"{war.client_id if alone else f'{war.broker}/{war.client_id}'}",
@@ -85,13 +94,14 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
             f"{_who(war)} share client id {war.client_id}{place} and keep disconnecting each other: "
             f"{units.counted(war.takeovers, 'takeover')} from {clock(since)} to {clock(until)} UTC, one every "
             f"{units.duration(war.period)}. Whoever is thrown out reconnects and throws the other out; messages in "
-            "flight arrive late, twice or not at all."
+            f"flight arrive late, twice or not at all.{reached_nobody(lost)}"
         ),
         measures={
             "takeovers": war.takeovers,
             "period_seconds": war.period,
             "parties": war.judged.count,
             "takeovers_per_hour": (war.takeovers - 1) / hours if hours else None,
+            "lost_records": lost,
         },
         evidence=_evidence(facts, war),
         explains=("reconnect-storm", "redelivery-storm", "retained-replay-storm"),

@@ -15,17 +15,29 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.delivery.losses import GroupLoss, Memory, by_groups, lost_queues, missing_ledgers, places, signs, stops
+from mqlab.delivery.losses import (
+    GroupLoss,
+    Memory,
+    by_groups,
+    lost_queues,
+    missing_ledgers,
+    places,
+    signs,
+    stopped_full,
+    stops,
+)
 from mqlab.delivery.ownership_intervals import Early
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.shared.lag import waited
 from mqlab.shared.wording import clock
 
 INCIDENT = "commit-before-process-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 _SHOWN = 3
 _AUTO = "commits what was polled, handled or not"
+_COMMITS = "when the consumer commits: enable.auto.commit, and its positions before and after the stop"
 _WAITING = "the last count of what waits in memory"
 _MITIGATE = "Let the queue run empty before the process stops; side effect: slower deploys."
 _VERIFY = "Stop a consumer in a test: every id in the log is handled at least once."
@@ -42,8 +54,14 @@ def detect(facts: Facts) -> Result:
         return Result(rejected=f"not lost by an early commit: {told}")
     if by_hand := [told for place in places(facts) for told in moved(facts, place)]:
         return Result(rejected="; ".join(by_hand))
-    missing = missing_ledgers(facts)
-    return Result(missing=missing)
+    if full := stopped_full(facts):
+        held = "; ".join(f"{e.source} stopped with {units.number(e.value_max or 0)} records in memory" for e in full)
+        return Result(
+            missing=missing_ledgers(facts) or (_COMMITS,),
+            seen=held,
+            evidence=tuple(e.last.because(_WAITING) for e in full),
+        )
+    return Result(missing=missing_ledgers(facts))
 
 
 def _finding(facts: Facts, case: GroupLoss) -> Finding:
@@ -72,6 +90,7 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
             "lost_records": case.records,
             "partitions": len(case.queues),
             **({"backlog_records": backlog} if backlog else {}),
+            **waited(facts, case.group, min(at, default=None), max(at, default=None)),
         },
         evidence=(*_signature(facts, early), *_evidence(case)),
         explains=("session-timeout", "rolling-restart"),

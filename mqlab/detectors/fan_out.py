@@ -14,6 +14,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
 from mqlab.shared import counters, flows
 from mqlab.shared.wording import clock, sample
+from mqlab.units import between
 
 INCIDENT = "fan-out"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -36,8 +37,10 @@ def detect(facts: Facts) -> Result:
         return CLEAR
     counts = [(p, flows.readers(facts, p)) for p in pieces]
     if any(count is None for _, count in counts):
+        rose = f"bytes out over bytes in rose from {shift.before:.3g} to {shift.after:.3g}"
         return Result(
-            missing=("the groups that read: bytes out over bytes in rose, and nothing says how many there are",)
+            missing=("the groups that read: bytes out over bytes in rose, and nothing says how many there are",),
+            seen=rose,
         )
     readers = max((count or 0 for p, count in counts if shift.at <= p.since < shift.until), default=0)
     earlier = min((count or 0 for p, count in counts if p.since < shift.at), default=0)
@@ -49,7 +52,7 @@ def detect(facts: Facts) -> Result:
             rejected=f"bytes out over bytes in rose from {shift.before:.3g} to {shift.after:.3g}, "
             f"which does not fit {units.counted(readers, 'reader')}"
         )
-    return Result((_finding(facts, shift, readers, _joined(facts, shift.at)),))
+    return Result((_finding(facts, shift, readers, pieces),))
 
 
 def _joined(facts: Facts, rise: float) -> list[Episode]:
@@ -61,11 +64,19 @@ def _joined(facts: Facts, rise: float) -> list[Episode]:
     return [e for e in first.values() if abs((e.first_at or 0.0) - rise) <= AROUND]
 
 
-def _finding(facts: Facts, shift: counters.Shift, readers: int, joined: Sequence[Episode]) -> Finding:
-    traffic = flows.flow(facts, shift.at, shift.until)
+def _finding(facts: Facts, shift: counters.Shift, readers: int, pieces: Sequence[flows.Flow]) -> Finding:
+    joined = _joined(facts, shift.at)
+    before, after = (
+        between(level, (p.out_per_in for p in pieces if p.out_per_in and (shift.at <= p.since < shift.until) is inside))
+        for level, inside in ((shift.before, False), (shift.after, True))
+    )
     began = min((e.first_at for e in joined if e.first_at is not None), default=shift.at)
+    came, left = flows.bounds(facts, began, shift.until)
     names = ", ".join(sorted({e.group for e in joined if e.group})) or "new readers"
-    both = bool(traffic.came_in and traffic.went_out)
+    traffic: dict[str, float] = {}
+    if came is not None and left is not None and came.likely and left.likely:
+        traffic = came.measures("bytes_in") | left.measures("bytes_out")
+        traffic |= left.over(came).measures("amplification_factor")
     received = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
     return finding(
         INCIDENT,
@@ -74,17 +85,15 @@ def _finding(facts: Facts, shift: counters.Shift, readers: int, joined: Sequence
         (began, shift.until),
         severity=Severity.NOTICE,
         statement=(
-            f"{readers} readers take every byte, so the brokers send {shift.after:.3g} times what comes in "
-            f"(before {clock(began)} UTC: {shift.before:.3g} times). What producers send did not change; "
+            f"{readers} readers take every byte, so the brokers send {after.words(units.factor)} what comes in "
+            f"(before {clock(began)} UTC: {before.words(units.factor)}). What producers send did not change; "
             f"it follows from the groups that joined: {names}."
         ),
         measures={
             "readers": readers,
-            "out_per_in_before": shift.before,
-            "out_per_in_after": shift.after,
-            "bytes_in": traffic.came_in if both else None,
-            "bytes_out": traffic.went_out if both else None,
-            "amplification_factor": (traffic.went_out or 0) / (traffic.came_in or 1) if both else None,
+            **before.measures("out_per_in_before"),
+            **after.measures("out_per_in_after"),
+            **traffic,
         },
         evidence=(
             *(e.first for e in joined[:5]),

@@ -14,7 +14,7 @@ from mqlab.facts import Facts, Setting
 from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, Stage, TrafficLedger, finding
 from mqlab.shared import actors, counters, flows
 from mqlab.shared.wording import clock, instant, sample
-from mqlab.traffic import batching, encoding
+from mqlab.traffic import batching, card, encoding
 from mqlab.traffic.batching import Waste
 from mqlab.traffic.encoding import Recoding
 
@@ -54,10 +54,10 @@ def _unseen(facts: Facts) -> Result:
 
 def _recoded(facts: Facts, found: Recoding) -> Finding:
     """Brokers store and send another form of what producers send to one topic."""
-    setting, readers, ratio = found.setting, found.readers, found.left / found.came
-    excess = found.left - found.came * readers
-    healthy = found.before * readers if found.before is not None else None
-    before = f" (before: {healthy:.3g}x)" if healthy is not None else ""
+    setting, readers, ratio = found.setting, found.readers, found.left.over(found.came)
+    excess = found.left.likely - found.came.likely * readers
+    healthy = found.before.times(readers) if found.before is not None else None
+    before = f" (before: {healthy.words(units.factor)})" if healthy is not None else ""
     received = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
     cards = [s for h in sorted(actors.broker_hosts(facts)) for s in counters.card(facts, h, "transmit")]
     return finding(
@@ -65,20 +65,20 @@ def _recoded(facts: Facts, found: Recoding) -> Finding:
         str(setting.owner),
         Certainty.PROVEN if found.readers_known and found.before is not None else Certainty.LIKELY,
         (found.at, found.until),
-        severity=Severity.CRITICAL if ratio > 2 * readers else Severity.WARNING,
+        severity=Severity.CRITICAL if ratio.likely > 2 * readers else Severity.WARNING,
         ongoing=found.ongoing,
         statement=(
             f"The topic {setting.owner} has compression.type={setting.value}, so brokers re-encode what producers "
-            f"send: {units.size(found.came)} in, {units.size(found.left)} out = {ratio:.3g}x for "
-            f"{units.counted(readers, 'reader')}{before}. No record is lost; network, disks and readers carry "
-            "the difference."
+            f"send: {units.size(found.came.likely)} in, {units.size(found.left.likely)} out = "
+            f"{ratio.words(units.factor)} for {units.counted(readers, 'reader')}{before}. No record is lost; network, "
+            "disks and readers carry the difference."
         ),
         measures={
-            "bytes_in": found.came,
-            "bytes_out": found.left,
-            "amplification_factor": ratio,
+            **found.came.measures("bytes_in"),
+            **found.left.measures("bytes_out"),
+            **ratio.measures("amplification_factor"),
             "excess_bytes": excess,
-            "healthy_factor": healthy,
+            **(healthy.measures("healthy_factor") if healthy is not None else {}),
         },
         evidence=(
             setting.evidence,
@@ -92,26 +92,27 @@ def _recoded(facts: Facts, found: Recoding) -> Finding:
         ),
         remedy="Keep compression.type=producer on topics and let producers choose the codec.",
         verify="Bytes out over bytes in (per reader) is back at about 1.",
-        ledger=_ledger(found, excess, healthy),
+        ledger=_ledger(found, excess, healthy.likely if healthy is not None else None),
         facts={"who": f"topic {setting.owner}", "compression.type": setting.value},
     )
 
 
 def _ledger(found: Recoding, excess: float, healthy: float | None) -> TrafficLedger:
-    once, off = round(found.came * found.readers), round(0.05 * found.left)
+    came, left = round(found.came.likely), round(found.left.likely)
+    once, off = round(found.came.likely * found.readers), round(0.05 * left)
     stages = (
         Stage(
             "accepted", "what came in, once for each reader", once, once - off, once + off, "broker's card or metrics"
         ),
         Stage(
-            "encoding", f"stored and sent as {found.setting.value}", round(found.left) - once, round(excess * 0.9),
+            "encoding", f"stored and sent as {found.setting.value}", left - once, round(excess * 0.9),
             round(excess * 1.1), "out less in x readers",
         ),
         Stage("unexplained", "UNEXPLAINED", 0, -off, off, "rest"),
     )  # fmt: skip
     return TrafficLedger(
         "brokers", f"{clock(found.at)} to {clock(found.until)} UTC", instant(found.at), instant(found.until),
-        round(found.came), round(found.left), stages, healthy,
+        came, left, stages, healthy,
     )  # fmt: skip
 
 
@@ -157,8 +158,9 @@ def _wasted(facts: Facts, found: Waste) -> Finding:
             "bytes_per_record": rise.after,
             "bytes_per_record_before": rise.before,
             "amplification_factor": rise.after / rise.before,
-            "bytes_in": needed,
             "bytes_out": found.left,
+            **_on_card(facts, found),
+            "needed_bytes": needed,
             "excess_bytes": found.left - needed,
         },
         evidence=(
@@ -176,3 +178,10 @@ def _wasted(facts: Facts, found: Waste) -> Finding:
         verify="outgoing-byte-total per record-send-total is back at its earlier value.",
         facts={"who": f"producer {found.client}", "changed": changed},
     )
+
+
+def _on_card(facts: Facts, found: Waste) -> dict[str, float]:
+    """What the card of the producer's host counted meanwhile and usually; nothing where it is not known."""
+    host, rise = actors.host_of(facts, found.client), found.shift
+    sent = counters.ratio(facts, host, rise.at, rise.until) if host else None
+    return card.measures(facts, host, sent, (rise.at, rise.until), rise.at) if host and sent else {}

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from mqlab import units
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
@@ -39,6 +39,8 @@ _SHORTEST = 8
 _LAYOUT = re.compile(r"^.*?(?: - | : )")
 """What stands before the message in most layouts."""
 
+OWN_LOGS = "the members' own logs: whether their processes die is not told"
+
 
 def detect(facts: Facts) -> Result:
     """One finding for each group."""
@@ -58,7 +60,16 @@ def detect(facts: Facts) -> Result:
     off = frozenset(who for group in groups.groups(facts) for who in groups.astray(facts, group))
     if off:
         return Result(missing=(groups.missing(off),))
-    return Result(rejected="; ".join(reasons) or None)
+    return Result(rejected="; ".join(reasons)) if reasons else _again(facts)
+
+
+def _again(facts: Facts) -> Result:
+    """Members that come again and again without their own logs: not checked; else nothing of it is there."""
+    places = {group: found for group in groups.groups(facts) if (found := groups.returning(facts, group))}
+    if not places:
+        return CLEAR
+    seen = f"members of {', '.join(places)} came again under new ids, time after time"
+    return Result(missing=(OWN_LOGS,), seen=seen, evidence=tuple(p for found in places.values() for p in found))
 
 
 def _lacks(facts: Facts, one: Churn) -> bool:

@@ -18,6 +18,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.known_errors import KnownError, of_class
+from mqlab.rows import GRID
 from mqlab.shared import benign_lines
 from mqlab.shared.actors import base_name, folder, log_end
 from mqlab.shared.wording import clock, few
@@ -38,8 +39,17 @@ _ONE_START = 5.0
 _OWN_STARTS = ("client-created", "settings-printed", "app-started")
 """Events of a client's log that tell of its process's start."""
 _RUNNING = ("broker-started", "rocketmq-broker-started")
-_WELL = ("connection-made", "join-completed", "client-connected")
-"""Events of a client's log that say that it works again."""
+_WELL = ("connection-made", "join-completed", "client-connected", "truncation-detected")
+"""Events of a client's log that say that it works again, as what a new leader answers does."""
+_TRIES = 10
+"""Times the usual time between two lines, and two steps of the grid at least, after which a client has ceased to try.
+Judgement, no default behind it: reconnect.backoff.max.ms is 1 s."""
+_READ = 2 / 3
+"""Part of its session timeout after which a ZooKeeper client that hears nothing says so (readTimeout, ClientCnxn)."""
+_LATE = 1.1
+"""How much later it says so that stood still itself; one that runs is woken at that moment, to some ms."""
+_ALIKE = 1.02
+"""How far such times of one client that runs are apart: some ms of 4 s and more."""
 _WORST = frozenset({"startup-failure", "disk-full", "quorum-lost", "log-corrupt"})
 """Classes whose fatal errors stop a broker or lose data."""
 
@@ -83,6 +93,10 @@ class Rule:
         said = tuple(_said(facts, self.INCIDENT))
         if said:
             return Result((_finding(facts, self.INCIDENT, said),))
+        if self.INCIDENT == "host-starved" and (late := _late(facts)):
+            names = few(_names(folder(e.source).rpartition("/")[2] for e in late), _SHOWN)
+            seen = f"{names} noticed ZooKeeper's silence far later than a process that runs: it stood still itself"
+            return Result(missing=(PAUSES,), seen=seen, evidence=tuple(e.first for e in late))
         if any(c.role.is_log for c in facts.coverage):
             return CLEAR
         return Result(missing=("a log of the broker or client",))
@@ -91,13 +105,31 @@ class Rule:
 RULES: tuple[Rule, ...] = tuple(Rule(slug) for slug in EXPLAINS)
 
 _Said = tuple[KnownError, Episode]
+PAUSES = "garbage collection logs of the broker, and steal time, swap and throttling of its host"
+
+
+def _late(facts: Facts) -> list[Episode]:
+    """Lines of brokers that hear nothing from ZooKeeper, and say so only after they had stood still themselves.
+
+    The session timeout is as set; where nothing tells it, lines of one broker that differ tell that it was not asleep
+    for a timeout, but for as long as it stood still.
+    """
+    told = [e for e in facts.of_kind("error:zookeeper-client-timeout") if e.value_min and e.value_max]
+    limits = {s.source: float(s.value) for s in facts.settings if s.key == "zookeeper.session.timeout.ms"}
+    shortest = {e.source: min(o.value_min or 0.0 for o in told if o.source == e.source) for e in told}
+    latest = {s: limits[s] * _READ * _LATE if s in limits else least * _ALIKE for s, least in shortest.items()}
+    late = {e.source for e in told if (e.value_max or 0.0) > latest[e.source]}
+    return [e for e in told if e.source in late]
 
 
 def _said(facts: Facts, incident: str) -> Iterator[_Said]:
     """Errors of a class that no start and no other event accounts for."""
     errors = of_class(incident)
     by_source: dict[str, list[_Said]] = {}
+    paused = [e for e in _late(facts) if incident == "quorum-lost"]
     for episode in facts.of_kind(*errors):
+        if any(episode is late or _is_before(late, episode) for late in paused):
+            continue
         error = next((e for e in errors[episode.kind] if e.says(episode.reason, episode.first.text)), None)
         if error and not any(_is_before(other, episode) for other in _causes(facts, error, episode)):
             by_source.setdefault(episode.source, []).append((error, episode))
@@ -112,8 +144,13 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
 
 
 def _at_each_start(facts: Facts, source: str, told: Sequence[Episode]) -> bool:
-    """The process of this log was started again and again, and said it after each start: it waits for nothing else."""
-    moments = sorted(e.first_at for e in facts.of_kind(*_OWN_STARTS) if e.source == source and e.first_at is not None)
+    """The process of this log was started again and again, and said it after each start: it waits for nothing else.
+
+    A broker that came up got what it waited for; its settings it prints twice in one start.
+    """
+    dated = [e for e in facts.of_kind(*_OWN_STARTS, *_RUNNING) if e.source == source and e.first_at is not None]
+    up = max((e.first_at or 0.0 for e in dated if e.kind in _RUNNING), default=float("-inf"))
+    moments = sorted(e.first_at or 0.0 for e in dated if (e.first_at or 0.0) > up)
     starts = [at for n, at in enumerate(moments) if not n or at - moments[n - 1] > _ONE_START]
     said = [at for at in starts if any(at <= (e.first_at or 0.0) <= at + benign_lines.STARTING for e in told)]
     return len(said) >= REPEATED
@@ -141,7 +178,8 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     total = sum(lines.values())
     since, until = span(at for _, e in said for at in (e.first_at, e.last_at))
     end = log_end(facts, {e.source for _, e in said})
-    ongoing = until is None or end is None or end - until <= AFTER
+    pace = (until - since) / max(1, total - 1) if since is not None and until is not None else AFTER
+    ongoing = until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace))
     who = _names(episode.client_id or episode.group or base_name(episode.source) for _, episode in said)
     about = _names(e.peer or e.topic for error, e in said if error is lead)
     target = f" ({few(about, _SHOWN)})" if about else ""

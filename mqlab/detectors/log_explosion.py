@@ -39,6 +39,9 @@ def detect(facts: Facts) -> Result:
     missing = [_undated(log) for log in logs if _unknown(log)] + [j.missing for j in judgements if j.missing]
     if missing:
         return Result(missing=tuple(missing[:3]))
+    if fast := [shape for shape in facts.shapes if explosion.is_all_there_is(facts, shape)]:
+        seen = "; ".join(f"{s.source} is nearly all one complaint, {size(s.bytes)} of it in a moment" for s in fast)
+        return Result(missing=("the log itself, from before the onset",), seen=seen)
     largest = sorted(judgements, key=lambda j: (-j.flood.bytes, j.flood.log.source))
     return Result(rejected="; ".join([j.rejected for j in largest if j.rejected][:2]) or None)
 

@@ -20,6 +20,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka.log_lines import homes
 from mqlab.shared.configured import consumer_value
+from mqlab.shared.lag import waited
 from mqlab.shared.wording import clock
 
 INCIDENT = "offset-reset-loss"
@@ -72,6 +73,7 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
         measures={
             "lost_records": case.records,
             "partitions": len(case.queues),
+            **waited(facts, case.group, *case.span),
         },
         evidence=_evidence(facts, case),
         explains=("consumer-offline",),

@@ -20,7 +20,7 @@ from mqlab.mqtt import brokers as mqtt_brokers
 from mqlab.mqtt import connections, sessions
 from mqlab.mqtt.brokers import LASTING, LEAST, NEAR, brokers
 from mqlab.mqtt.diversion import Diversion, diversions
-from mqlab.mqtt.queue_growth import Unknown, counts, leaving, unknown_subscriptions
+from mqlab.mqtt.queue_growth import Unknown, counts, leaving, left_sessions, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN
 from mqlab.mqtt.subscriptions import share_groups
 from mqlab.shared.wording import clock, sample
@@ -47,9 +47,12 @@ def _without_groups(facts: Facts) -> Result:
     seen = any(c.told_by == "broker" for c in connections.connections(facts)) or sessions.rows(facts)
     subscribed = facts.of_kind("client-subscribed") or any(c.subscription for c in facts.clients if c.system == "mqtt")
     queues = [mqtt_brokers.dispatch(facts, broker.name) is Strategy.QUEUE for broker in brokers(facts)]
-    if subscribed or (seen and not unknown_subscriptions(facts)) or (queues and all(queues)):
+    unknown = unknown_subscriptions(facts)
+    if subscribed or (seen and not unknown) or (queues and all(queues)):
         return CLEAR
-    return Result(missing=("subscriptions: the clients' or the broker's log, or a list",))
+    wanted = ("subscriptions: the clients' or the broker's log, or a list",)
+    lines = counts(facts, unknown[0]) if unknown else ()
+    return Result(missing=wanted, seen=left_sessions(unknown) or None, evidence=lines)
 
 
 def _judged(facts: Facts, diversion: Diversion) -> Result:
@@ -67,7 +70,11 @@ def _judged(facts: Facts, diversion: Diversion) -> Result:
         return Result((_finding(facts, diversion, Certainty.PROVEN),))
     if _some(facts, diversion):
         return Result((_finding(facts, diversion, Certainty.LIKELY),))
-    return Result(missing=(f"what was published for {name} while {diversion.names} was away",))
+    return Result(
+        missing=(f"what was published for {name} while {diversion.names} was away",),
+        seen=f"{diversion.names} is away and stays a member of the share group {name}",
+        evidence=tuple(place for m in diversion.away for place in leaving(m.session, m.evidence)),
+    )
 
 
 def _some(facts: Facts, diversion: Diversion) -> bool:

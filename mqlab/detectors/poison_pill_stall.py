@@ -18,10 +18,11 @@ from mqlab.groups.membership import interrupted, topics
 from mqlab.kafka import poll_timeout
 from mqlab.kafka.redelivery import Stuck, many_fail, stuck_records
 from mqlab.rows import GRID
-from mqlab.shared.lag import LEAST, trend
+from mqlab.shared.lag import LEAST, growth
 from mqlab.shared.outages import outage
 from mqlab.shared.queues import lag, totals
 from mqlab.sources import Role
+from mqlab.units import Interval
 
 INCIDENT = "poison-pill-stall"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -101,6 +102,7 @@ def _effect(stuck: Stuck) -> str:
     stands = f"Its partition is stuck at {stuck.frozen[-1].committed}"
     if stuck.others:
         stands += f" while {len(stuck.moving)} of {units.counted(len(stuck.others), 'other')} move on"
+    pace = f", {pace.words(units.rate)}" if (pace := _pace(stuck)) is not None else ""
     return f"{stands}; its lag grew by {units.number(stuck.grown)} to {units.number(lag(stuck.frozen[-1]))} messages."
 
 
@@ -115,8 +117,14 @@ def _measures(facts: Facts, stuck: Stuck) -> dict[str, float | None]:
     return measures | {
         "stuck_lag": lag(last),
         "peak_lag": max(waiting, default=lag(last)),
-        "lag_growth_per_second": trend([(p.at or 0.0, float(lag(p))) for p in stuck.frozen]),
+        "pending_records": waiting[-1] if waiting else lag(last),
+        **(pace.measures("lag_growth_per_second") if (pace := _pace(stuck)) is not None else {}),
     }
+
+
+def _pace(stuck: Stuck) -> Interval | None:
+    """By how many messages a second the partition's lag grew."""
+    return growth([(p.at or 0.0, float(lag(p))) for p in stuck.frozen])
 
 
 def _to_the_end(facts: Facts, stuck: Stuck) -> bool:

@@ -40,7 +40,8 @@ def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> R
     unclear = [d for d in rows if not d.again and d.idempotent is not True]
     if unclear:
         copies = counted(sum(d.doubled.records for d in unclear), "id")
-        return Result(missing=(f"the log of the producers: {copies} stand twice in the log, and only it says why",))
+        wanted = f"the log of the producers: {copies} stand twice in the log, and only it says why"
+        return Result(missing=(wanted,), seen=f"{copies} stand twice in the log")
     reasons, ids = [], counted(sum(d.doubled.records for d in rows), "id")
     if any(d.again for d in rows):
         reasons.append(f"the application itself submitted {ids} more than once")

@@ -20,7 +20,7 @@ from mqlab import units
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.models import mqtt
-from mqlab.mqtt.accounting import lost_by
+from mqlab.mqtt.accounting import lost_by, reached_nobody
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.flapping import AT_ONCE, LEAST, Flapping, Limit, flapping, limit_of, limits
 from mqlab.shared.wording import clock
@@ -45,7 +45,10 @@ def detect(facts: Facts) -> Result:
     if found:
         return Result(tuple(_finding(facts, client, configured) for client in found))
     if any(why == _UNKNOWN for why in reasons.values()):
-        return Result(missing=(_UNKNOWN,))
+        alike = [client for client in every if reasons[client.client_id] == _UNKNOWN]
+        seen = "; ".join(f"connections of {c.client_id} end after {units.duration(c.life)}" for c in alike)
+        lines = tuple(life.end.because("ends") for c in alike for life in c.lives if life.end is not None)
+        return Result(missing=(_UNKNOWN,), seen=seen, evidence=lines)
     if reasons:
         told = [f"{client}: {why}" for client, why in reasons.items() if why]
         more = f"; and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
@@ -109,6 +112,7 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
     limit = reached or (configured[0] if configured else None)
     proven = (client.kept_alive and reached is not None) or (client.silent and (reached is not None or _paused(client)))
     since, until = client.lives[0].since, client.lives[-1].until
+    lost = lost_by(facts, {client.client_id})
     rate = limit.rate if limit else _usual_rate(client)
     patience = f" of {client.keep_alive:g} s" if client.keep_alive else ""
     # It goes on unless the log lasted for longer than another life after the last end.
@@ -124,7 +128,7 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
             f"{clock(until)} UTC, mostly after {units.duration(client.life)}, and was back at once: it sends faster "
             f"than {f'the {units.size(rate)}/s that are read' if rate else 'a limit or its uplink allows'}, so its "
             f"pings wait behind data until the keep-alive{patience} has passed. What waits in buffers is lost with "
-            "QoS 0 and sent again with QoS 1."
+            f"QoS 0 and sent again with QoS 1.{reached_nobody(lost)}"
         ),
         measures={
             "lives": len(client.lives),
@@ -132,7 +136,7 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
             "limit_bytes": rate or None,
             "life_bytes": median(c.bytes for c in client.carried) if client.carried else None,
             "pause_seconds": client.paused or None,
-            "lost_records": lost_by(facts, client.client_id) or None,
+            "lost_records": lost or None,
         },
         evidence=_evidence(client, limit),
         explains=("redelivery-storm", "reconnect-storm", "log-explosion"),

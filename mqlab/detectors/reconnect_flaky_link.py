@@ -17,10 +17,12 @@ from statistics import median
 
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.mqtt.accounting import lost_by, reached_nobody
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.reconnects import Link, Loss, links
+from mqlab.mqtt.sessions import BEGIN, END
 from mqlab.shared.wording import clock
-from mqlab.units import counted, duration
+from mqlab.units import Interval, between, counted, duration
 
 INCIDENT = "reconnect-flaky-link"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -36,7 +38,7 @@ _WORDS = {
 def detect(facts: Facts) -> Result:
     """One notice for each client with a bad link, or for each place with several."""
     if bad := links(facts):
-        return Result(tuple(_finding(group) for group in bad))
+        return Result(tuple(_finding(facts, group) for group in bad))
     every = connections(facts)
     silent = sorted({c.client_id for c in every if c.ended == "keep-alive"})
     if silent:
@@ -44,12 +46,13 @@ def detect(facts: Facts) -> Result:
     return CLEAR if every else Result(missing=("a broker's log, or logs of the clients",))
 
 
-def _finding(group: tuple[Link, ...]) -> Finding:
+def _finding(facts: Facts, group: tuple[Link, ...]) -> Finding:
     losses = sorted((loss for link in group for loss in link.losses), key=lambda loss: loss.following.since or 0.0)
     sure = all(link.sure for link in group)
     lasted = [loss.connection.seconds for loss in losses if loss.connection.seconds is not None]
     ways = Counter(loss.how for loss in losses)
     since, until = losses[0].connection.until, losses[-1].following.since
+    lost = lost_by(facts, {link.client_id for link in group}, losses[0].connection.since or BEGIN, until or END)
     return finding(
         INCIDENT,
         group[0].client_id if len(group) == 1 else str(group[0].address),
@@ -60,13 +63,14 @@ def _finding(group: tuple[Link, ...]) -> Finding:
             f"{_who(group)} lost the connection {counted(len(losses), 'time')} between {clock(since)} and "
             f"{clock(until)} UTC and came back{_place(losses)}{_after(losses, sure=sure)}. "
             + ("Nobody else used the id; its link" if sure else "No second client fights for the id; its link or power")
-            + " fails."
+            + f" fails.{reached_nobody(lost)}"
         ),
         measures={
             "clients": len(group),
             "losses": len(losses),
             "life_seconds": median(lasted) if lasted else None,
-            "away_seconds": median(loss.away for loss in losses) if sure else None,
+            **(_away(losses).measures("away_seconds") if sure else {}),
+            "lost_records": lost,
             **{f"by_{how}": times for how, times in sorted(ways.items())},
         },
         evidence=_evidence(losses),
@@ -98,7 +102,12 @@ def _place(losses: list[Loss]) -> str:
 def _after(losses: list[Loss], *, sure: bool) -> str:
     if not sure:
         return " before the broker had noticed"
-    return f", mostly {duration(median(loss.away for loss in losses))} later"
+    return f", mostly {_away(losses).words(duration)} later"
+
+
+def _away(losses: list[Loss]) -> Interval:
+    """Seconds from the end that the broker noted to the return, mostly, and of the shortest and the longest loss."""
+    return between(median(loss.away for loss in losses), (loss.away for loss in losses))
 
 
 def _evidence(losses: list[Loss]) -> Iterator[Evidence]:

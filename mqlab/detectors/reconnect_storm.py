@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.mqtt.accounting import lost_by, reached_nobody
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.reconnects import Storm, cut_off, storms
 from mqlab.shared.wording import clock
@@ -28,14 +29,14 @@ def detect(facts: Facts) -> Result:
     """One finding for each time that everybody came back."""
     found = storms(facts)
     if found:
-        return Result(tuple(_finding(storm) for storm in found))
+        return Result(tuple(_finding(facts, storm) for storm in found))
     cut = cut_off(facts)
     if cut:
         return Result(rejected=f"a restart of the broker cut off only {counted(len(cut), 'client')}")
     return CLEAR if connections(facts) else Result(missing=("a broker's log, or logs of the clients",))
 
 
-def _finding(storm: Storm) -> Finding:
+def _finding(facts: Facts, storm: Storm) -> Finding:
     place = storm.broker or "the broker"
     after = max(0.0, storm.until - storm.up)
     measures = {
@@ -44,6 +45,9 @@ def _finding(storm: Storm) -> Finding:
         "down_seconds": max(0.0, storm.up - storm.down),
         "back_seconds": after,
     }
+    lost = lost_by(facts, None, storm.down, storm.until)
+    if lost is not None:
+        measures["lost_records"] = lost
     mitigate, remedy = "None needed.", "None needed; clients should wait a random time before they reconnect."
     if storm.goes_on:
         measures["connects_again"] = float(storm.again)
@@ -61,6 +65,7 @@ def _finding(storm: Storm) -> Finding:
         statement=(
             f"{_cause(storm, place)} {storm.count} of {counted(storm.connected, 'client')} were back by "
             f"{clock(storm.until)} UTC, {duration(after)} after the first could reconnect. {_after(storm)}"
+            f"{reached_nobody(lost)}"
         ),
         measures=measures,
         evidence=_evidence(storm),

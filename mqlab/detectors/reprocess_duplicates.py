@@ -21,6 +21,7 @@ from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import Repeats, commit_gap, repeats
 from mqlab.rows import GRID
 from mqlab.shared.configured import consumer_value
+from mqlab.shared.lag import waited
 
 INCIDENT = "reprocess-duplicates"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -45,7 +46,8 @@ def detect(facts: Facts) -> Result:
     if found := tuple(finding for finding in findings if finding.evidence):
         return Result(found)
     if findings:
-        return Result(missing=("which partitions changed hands: the coordinator's log or those of the members",))
+        wanted = "which partitions changed hands: the coordinator's log or those of the members"
+        return Result(missing=(wanted,), seen="; ".join(one.statement for one in findings))
     if doubled:
         return Result(rejected="members note records twice while no partition changed hands: their own retries")
     if known or not _handed_over(facts):
@@ -86,6 +88,7 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
             "most_times_handled": repeated.most,
             "changes_with_repeats": len(repeated.by_change),
             "commit_interval_seconds": gap if gap is not None and gap > GRID else None,
+            **waited(facts, repeated.group, min(moments[0], repeated.span[0]), max(moments[-1], repeated.span[1])),
         },
         evidence=_evidence(facts, repeated),
         mitigate="Commit more often and when partitions are revoked; side effect: more requests to the coordinator.",

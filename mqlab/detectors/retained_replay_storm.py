@@ -40,7 +40,9 @@ def detect(facts: Facts) -> Result:
         return Result(missing=(f"when {unknown[0]} subscribed: the log of its broker or its own",))
     often = redeliveries.replays_not_told(facts)
     if often:
-        return Result(missing=(f"what came to {often[0]}, which subscribed again and again: a ledger, or $SYS",))
+        wanted = f"what came to {often[0]}, which subscribed again and again: a ledger, or $SYS"
+        lines = redeliveries.evidence(facts, often[0], _SHOWN)
+        return Result(missing=(wanted,), seen=f"{often[0]} connects and subscribes again and again", evidence=lines)
     connected = bool(facts.of_kind("client-connected", "connection-made"))
     counted = receivers(facts) or accounting.went_out(facts, None) or facts.named("mqtt.publish_sent")
     if (connected and counted) or all_told(facts):

@@ -1,16 +1,18 @@
-"""Kafka: retention deleted records that a group had not read yet.
+"""Kafka and RocketMQ: retention deleted records that a group had not read yet.
 
 Fires: the log start went past the position of a group that was away or too slow: a consumer says that its offset is out
 of range and goes on at the log start, or a log start is seen above a committed offset that stands still. Lost is what
 lies between, by offsets and, where producers keep ledgers, by ids; proven where both agree. A group that has not come
 back yet has lost it already; its lag counts records that are gone. A warning where several refused positions are all
-that is known.
-Quiet: a position above the end after a truncation, one that somebody moved back below the log start, what had been read
-before, a position that auto.offset.reset=latest took past records that were still there.
+that is known, or where RocketMQ prints a position and the queue's start above it.
+Quiet: a position 0, as a new group asks for; a position above the end after a truncation, one that somebody moved back
+below the log start, what had been read before, a position that auto.offset.reset=latest took past records that were
+still there.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -23,12 +25,13 @@ from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.positions import Mark, OffsetReset, Why, offset_resets, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.delivery.rows import Loss
-from mqlab.facts import Facts, span
+from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared.configured import topic_changes
+from mqlab.shared.lag import waited
 
 INCIDENT = "retention-loss"
-SYSTEMS: tuple[str, ...] = ("kafka",)
+SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
 _SHOWN = 3
 REPEATED = 3
 """Refused positions from which it is no single partition that somebody moved back too far."""
@@ -42,7 +45,7 @@ def detect(facts: Facts) -> Result:
     reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
     if reasons:
         return Result(rejected="; ".join(dict.fromkeys(reasons)))
-    if told := _by_words(facts):
+    if told := (*_by_words(facts), *_of_rocketmq(facts)):
         return Result(told)
     if _unresolved(facts):
         return Result(
@@ -65,22 +68,49 @@ def _by_words(facts: Facts) -> tuple[Finding, ...]:
     return tuple(_likely(*place, own) for place, own in passed.items() if len(own) >= REPEATED)
 
 
+_BELOW = re.compile(r"(?:request|next)Offset=(?P<asked>\d+).*?\b(?:brokerM|m)inOffset=(?P<start>\d+)")
+"""The position that a consumer asked for, and where its queue begins, as the broker and as the client say it."""
+
+
+def _of_rocketmq(facts: Facts) -> Iterator[Finding]:
+    """Groups whose position a broker or client told to be below the start of the queue."""
+    by_hand = {(e.group, e.topic) for e in facts.of_kind("offsets-reset")}
+    gaps: dict[tuple[str, str], dict[tuple[int, int], Episode]] = defaultdict(dict)
+    for line in facts.of_kind("offset-moved", "offset-illegal"):
+        place = (line.group or "", line.topic or "")
+        told = _BELOW.search(line.first.text) if all(place) and place not in by_hand else None
+        if told and 0 < int(told["asked"]) < int(told["start"]):
+            gaps[place].setdefault((int(told["asked"]), int(told["start"])), line)
+    for place, lines in gaps.items():
+        further = sum(start - asked for asked, start in lines)
+        first = list(lines.values())
+        yield _told(place, (len(lines), further), [e.first_at for e in first], [e.first for e in first[:_SHOWN]])
+
+
 def _likely(group: str, topic: str, resets: Sequence[OffsetReset]) -> Finding:
     further = sum(reset.target - (reset.refused or 0) for reset in resets)
-    texts = INCIDENTS[INCIDENT]
+    places = [place for reset in resets[:_SHOWN] for place in reset.places]
+    return _told((group, topic), (len(resets), further), [reset.at for reset in resets], places)
+
+
+def _told(
+    place: tuple[str, str], counts: tuple[int, int], at: Sequence[float | None], evidence: Sequence[Evidence]
+) -> Finding:
+    """The finding about a group and topic; *counts* are of positions, and of offsets that they went further."""
+    (group, topic), (resets, further), texts = place, counts, INCIDENTS[INCIDENT]
     return finding(
         INCIDENT,
         f"{group}/{topic}",
         Certainty.LIKELY,
-        span(reset.at for reset in resets),
+        span(at),
         severity=Severity.WARNING,
         statement=(
-            f"Positions of {group} in {topic} were below the log start {units.counted(len(resets), 'time')}, and it "
+            f"Positions of {group} in {topic} were below the log start {units.counted(resets, 'time')}, and it "
             f"went on {units.counted(further, 'offset')} further in all. What retention had deleted of them it never "
             "read; whether it had been read before, these lines do not tell."
         ),
-        measures={"resets": len(resets), "skipped_offsets": further},
-        evidence=[place for reset in resets[:_SHOWN] for place in reset.places],
+        measures={"resets": resets, "skipped_offsets": further},
+        evidence=evidence,
         explains=("offset-reset-loss",),
         mitigate=texts.mitigate,
         remedy=texts.fix,
@@ -134,6 +164,7 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
         ),
         measures={
             "lost_records": case.records,
+            **waited(facts, case.group, *case.span),
             "pending_records": waiting,
             "partitions": len(case.queues),
         },

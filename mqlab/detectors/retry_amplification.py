@@ -19,7 +19,7 @@ from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity
 from mqlab.shared import actors, configured, counters
 from mqlab.shared.benign_lines import RESTART
 from mqlab.shared.wording import clock, sample
-from mqlab.traffic import payload, resending
+from mqlab.traffic import card, payload, resending
 from mqlab.traffic.resending import Resending, Resubmission
 
 INCIDENT = "retry-amplification"
@@ -140,10 +140,8 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
             "transmissions_per_record": found.transmissions if repeated else None,
             "failed_records": found.failed or None,
             "duplicated_records_at_most": (found.again or None) if found.idempotent is False else None,
-            "bytes_in": ledger.bytes_in if ledger else None,
-            "bytes_out": ledger.bytes_out if ledger else None,
+            **resending.wire(facts, ledger, found),
             "excess_bytes": next(s.bytes for s in ledger.stages if s.name == "retries") if ledger else None,
-            "amplification_factor": ledger.bytes_out / ledger.bytes_in if ledger and ledger.bytes_in else None,
             **payload.measures(
                 facts, {e.source for e in episodes}, ledger.bytes_out if ledger else None, found.first, found.last
             ),
@@ -239,10 +237,9 @@ def _traffic(facts: Facts, found: Resubmission) -> dict[str, float | None]:
     usual = counters.usual_factor(facts, host, 0, found.first)
     top = counters.peak(facts, host, found.first, found.last)
     return {
-        "bytes_in": sent.bytes_in,
-        "bytes_out": sent.bytes_out,
-        "amplification_factor": sent.factor,
+        **card.counted(sent, counters.ratios(facts, host, found.first, found.last)),
         "healthy_factor": usual,
         "excess_bytes": sent.bytes_out - usual * sent.bytes_in if usual is not None else None,
         "peak_amplification_factor": top.factor if top is not None else None,
+        **payload.measures(facts, {e.source for e in found.lines}, sent.bytes_out, found.first, found.last),
     }

@@ -22,7 +22,7 @@ from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.rocketmq import members
 from mqlab.rocketmq.members import groups
-from mqlab.shared.queues import OWN, of_groups, totals
+from mqlab.shared.lag import waited
 from mqlab.shared.restarts import CLOCKS, Round
 from mqlab.shared.wording import clock
 from mqlab.sources import Role
@@ -38,9 +38,6 @@ recovers its logs is back after minutes."""
 AROUND = 60.0
 """Seconds before and after the first member that came again in which the restart shows in lag: the longest usual scrape
 interval."""
-LEAST = 10
-"""Messages below which lag is no lag. Judgement, no default behind it."""
-
 Outage = tuple[float, float, Episode, Episode]
 """(down, up, the stop, the start)."""
 
@@ -80,7 +77,7 @@ def _of_group(facts: Facts, one: Round) -> Finding:
         measures={
             "members": len(one.members),
             "rebalances": len(caused) if kafka else None,
-            "peak_lag": _peak(facts, one.group, one.since, one.until) or None,
+            **waited(facts, one.group, one.since, one.until),
         },
         evidence=kafka_groups.once(place for restart in one.restarts for place in restart.evidence),
         verify=state if kafka else listed,
@@ -101,18 +98,6 @@ def _caused(facts: Facts, one: Round) -> list[Rebalance]:
     back = {restart.member: restart.started for restart in one.restarts}
     near = [r for r in history(facts, one.group) if one.since - CLOCKS <= r.started <= one.until + AROUND]
     return [r for r in near if r.behind is not Behind.STOP or r.started < back.get(r.client_id or "", r.started + 1.0)]
-
-
-def _peak(facts: Facts, restarted: str, since: float, until: float) -> int:
-    """Most messages of a group that waited around its restarts, where that is more than before; else 0."""
-    highest = 0
-    for (group, topic), queues in of_groups(facts).items():
-        points = totals(queues) if group == restarted and not topic.startswith(OWN) else ()
-        before = [waiting for at, waiting, _ in points if at < since - AROUND]
-        around = [waiting for at, waiting, _ in points if abs(at - since) <= AROUND or since <= at <= until]
-        if before and around and max(around) > max(LEAST, 2 * max(before)):
-            highest = max(highest, *around)
-    return highest
 
 
 def _of_brokers(facts: Facts) -> Result:

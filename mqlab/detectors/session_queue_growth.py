@@ -19,7 +19,7 @@ from mqlab.models.mqtt import memory_lasts
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.brokers import LASTING, LEAST
-from mqlab.mqtt.queue_growth import Growth, Unknown, counts, growths, leaving, unknown_subscriptions
+from mqlab.mqtt.queue_growth import Growth, Unknown, counts, growths, leaving, left_sessions, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN, sessions
 from mqlab.shared.wording import clock, sample
 
@@ -36,8 +36,9 @@ def detect(facts: Facts) -> Result:
     result = together([*(_judged(facts, growth) for growth in growths(facts)), Result(unnamed)])
     if result != CLEAR:
         return result
-    if unknown_subscriptions(facts):
-        return Result(missing=("what clients that are away had subscribed to: their logs, or a list",))
+    if unknown := unknown_subscriptions(facts):
+        wanted = ("what clients that are away had subscribed to: their logs, or a list",)
+        return Result(missing=wanted, seen=left_sessions(unknown), evidence=counts(facts, unknown[0]))
     seen = any(s.last.told_by == "broker" for s in sessions(facts)) or mqtt_sessions.rows(facts)
     return CLEAR if seen else Result(missing=("the broker's log, or a list of clients",))
 
@@ -55,7 +56,8 @@ def _judged(facts: Facts, growth: Growth) -> Result:
     if brokers.end_of(facts) - growth.since < LASTING:
         return CLEAR
     if growth.queue is None and growth.queued is None:
-        return Result(missing=(f"the limit of the queue of {growth.client_id}: the broker's configuration",))
+        wanted = f"the limit of the queue of {growth.client_id}: the broker's configuration"
+        return Result(missing=(wanted,), seen=_away(growth), evidence=tuple(_evidence(facts, growth)))
     if growth.queue is not None and growth.queue.limit is not None:
         return Result(rejected=f"the queue of {growth.client_id} ends at {units.number(growth.queue.limit)} messages")
     agrees = (growth.grows or growth.listed) and growth.remembered is not False
@@ -63,8 +65,13 @@ def _judged(facts: Facts, growth: Growth) -> Result:
         return Result((_finding(facts, growth, Certainty.PROVEN if agrees else Certainty.LIKELY),))
     if growth.grown is None and growth.queued is None and not facts.flows:
         what = f"how many messages wait for {growth.client_id}: the broker's values, or a list of clients"
-        return Result(missing=(what,))
+        return Result(missing=(what,), seen=_away(growth), evidence=tuple(_evidence(facts, growth)))
     return CLEAR
+
+
+def _away(growth: Growth) -> str:
+    away = "was away all the time" if growth.since == BEGIN else f"has been away since {clock(growth.since)}"
+    return f"{growth.client_id} {away} with a persistent session"
 
 
 def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
@@ -101,8 +108,7 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
 
 def _sentences(growth: Growth, full: float | None, expiry: float | None) -> Iterator[str]:
     """Who is away, what waits, how fast that grows, and when it ends."""
-    away = "was away all the time" if growth.since == BEGIN else f"has been away since {clock(growth.since)}"
-    yield f"{growth.client_id} {away} with a persistent session, and its queue has no limit."
+    yield f"{_away(growth)}, and its queue has no limit."
     if growth.queued is not None:
         yield f"{units.number(growth.queued)} messages wait."
     elif growth.published >= 1:

@@ -99,9 +99,14 @@ def _case(facts: Facts, group: str) -> Case | None:
     last = each[-1][0]
     end = facts.covered_until() or last.at
     times = [(one.silence.since if one.silence else one.at, one.at + AFTER) for one, _ in each]
-    rebalances = tuple(r for r in history(facts, group) if any(a <= r.started <= b for a, b in times) and not r.empty)
+    expelled = {one.client_id for one, _ in each}
+    rebalances = tuple(
+        r for r in history(facts, group)
+        if any(a <= r.started <= b for a, b in times) and not r.empty and not r.wanted_by_others(expelled)
+    )  # fmt: skip
     silent = last.silence is not None and last.silence.until is None and last.back is None
-    again = extra(facts, group, min(a for a, _ in times), max(b for _, b in times))
+    others = [r.started for r in history(facts, group) if r.wanted_by_others(expelled)]
+    again = extra(facts, group, min(a for a, _ in times), max(b for _, b in times), others)
     return Case(group, each, rebalances, again, ongoing=silent and end - last.at <= AFTER)
 
 

@@ -58,7 +58,8 @@ def _of_topic(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]
     kafka = is_kafka(facts, group)
     if not streams(facts, group):
         source = "--members" if kafka else "consumerConnection"
-        return Result(missing=(f"who was in {group} while its lag rose: {source} or the clients' logs",))
+        wanted = f"who was in {group} while its lag rose: {source} or the clients' logs"
+        return Result(missing=(wanted,), seen=f"the lag of {group} on {topic} rose by {units.number(rise.grown)}")
     if why := disturbed(facts, group, rise):
         return Result(rejected=f"{group}: lag of {topic} rose while {why}")
     calm = steady(facts, group, queues, rise)
@@ -97,7 +98,7 @@ def _stuck(queues: Mapping[str, Points], calm: Stretch) -> list[str]:
 
 def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points]) -> Finding:
     came, growth = speeds(queues, rise)
-    done = came - growth
+    done = came - growth.likely
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
     queue, waits = ("partition", "LAG") if is_kafka(facts, group) else ("queue", "diff")
@@ -114,12 +115,12 @@ def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: 
         statement=(
             f"{group} handles {units.digits(done)} messages/s of {topic} while {units.digits(came)}/s come in; its "
             f"members stayed the same and every {queue} kept moving.{can} "
-            f"Lag rose by {units.digits(growth)}/s to {units.number(peak)} messages."
+            f"Lag rose by {growth.words(units.rate)} to {units.number(peak)} messages."
         ),
         measures={
             "produced_per_second": came,
             "consumed_per_second": done,
-            "lag_growth_per_second": growth,
+            **growth.measures("lag_growth_per_second"),
             "peak_lag": peak,
             "pending_records": points[-1][1],
             "capacity_per_second": able.messages_per_second if able is not None else None,

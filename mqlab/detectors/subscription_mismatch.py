@@ -13,6 +13,7 @@ from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.rocketmq.members import HEARTBEATS, groups, streams
 from mqlab.rocketmq.subscriptions import Mismatch, mismatches
+from mqlab.shared.lag import waited
 from mqlab.shared.queues import Member, lag, spread
 
 INCIDENT = "subscription-mismatch"
@@ -91,7 +92,8 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
             "members_without_topic": len(absent) or None,
             "flips": mismatch.flips or None,
             "orphan_queues": len(orphans) or None,
-            "pending_records": sum(lag(p.last) for p in stuck) if orphans else None,
+            **waited(facts, mismatch.group, mismatch.since, mismatch.until),
+            **({"pending_records": sum(lag(p.last) for p in stuck)} if orphans else {}),
             "orphans_produced_per_second": sum(p.produced / p.seconds for p in stuck) if orphans else None,
         },
         evidence=(*mismatch.told, *_frozen(mismatch)),

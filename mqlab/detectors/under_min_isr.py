@@ -30,7 +30,8 @@ def detect(facts: Facts) -> Result:
         return CLEAR
     if refused_writes.producers_seen(facts):
         return Result(rejected="partitions were below min.insync.replicas, and no producer was refused")
-    return Result(missing=("a log of the producers: partitions were below min.insync.replicas",))
+    seen = "partitions were below min.insync.replicas"
+    return Result(missing=(f"a log of the producers: {seen}",), seen=seen)
 
 
 def _finding(one: Refusal) -> Finding:

@@ -31,12 +31,12 @@ from mqlab.figures.style import (
     panels,
     time,
 )
-from mqlab.models.draining import Interval, bounded
+from mqlab.models.draining import bounded
 from mqlab.models.mqtt import RESIDUAL
 from mqlab.mqtt.connections import Connection
 from mqlab.mqtt.explained import Explained
 from mqlab.mqtt.sessions import Offline
-from mqlab.units import clock, duration, number
+from mqlab.units import Interval, clock, duration, number
 
 _OTHER, _UNTOLD = "something else", "not known"
 _LOOKS = {

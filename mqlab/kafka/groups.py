@@ -16,7 +16,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka import poll_limits
 from mqlab.kafka.lives import lives
-from mqlab.kafka.rows import ONCE, Life, Rebalance, Trigger
+from mqlab.kafka.rows import ONCE, End, Life, Rebalance, Trigger
 from mqlab.memo import per_facts
 from mqlab.rocketmq import members
 from mqlab.shared.queues import TOGETHER, Member, Points, Snapshot, Stream, of_groups
@@ -193,6 +193,39 @@ _END_KINDS = ("member-expired", "member-dropped", "rebalance-started", "member-l
 def logs(facts: Facts) -> frozenset[str]:
     """Logs of brokers."""
     return facts.logs_of("kafka", Role.BROKER_LOG)
+
+
+RELEASED = 2
+"""Member ids of one client that a release leaves behind: the old one and the new one."""
+
+
+def returning(facts: Facts, group: str) -> tuple[Evidence, ...]:
+    """Where clients of *group* came under yet another member id, more often than a release makes them; by client.
+
+    Only the client's own log tells whether it polls late, dies or is deployed, so clients that have one are left out;
+    so are those that the coordinator took out, and ids of which several members were there at once.
+    """
+    names: dict[str, dict[str, Evidence]] = defaultdict(dict)
+    at_once: dict[tuple[str, str], set[str]] = defaultdict(set)
+    every = lives(facts, group)
+    for life in every:
+        names[life.client_id].setdefault(life.member_id, life.evidence[0].because("one of its member ids"))
+    for p in facts.positions:
+        if p.group == group and p.client_id and p.member_id:
+            where = Evidence(p.source, p.line, p.text, "one of its member ids")
+            names[p.client_id].setdefault(p.member_id, where)
+            at_once[p.source, p.client_id].add(p.member_id)
+    spans = [(o.client_id, o.since or 0.0, o.until or o.since or 0.0, o) for o in every]
+    several = {client for (_, client), ids in at_once.items() if len(ids) > 1}
+    several |= {c for c, a, b, o in spans for d, at, _, other in spans if c == d and o is not other and a < at < b}
+    taken_out = {o.client_id for o in lives(facts, group) if o.end in (End.EXPIRED, End.FENCED)}
+    own = {e.client_id for e in facts.episodes if e.source not in logs(facts)} | taken_out
+    return tuple(
+        where
+        for client, ids in sorted(names.items())
+        if len(ids) > RELEASED and client not in several | own
+        for where in ids.values()
+    )
 
 
 def said(facts: Facts, group: str, client_id: str, at: float) -> tuple[Evidence, ...]:

@@ -299,8 +299,16 @@ def case_of(facts: Facts, group: str) -> Case | None:
         fair=poll_limits.pace([b for b in meanwhile if b.client_id in innocent]),
         over=len(late),
         commits=_commits(facts, group, since, until + HEARD),
-        rebalances=tuple(r for r in history(facts, group) if since <= r.started <= until + HEARD),
-        repeated=extra(facts, group, since, until + HEARD),
+        rebalances=tuple(
+            r for r in history(facts, group) if since <= r.started <= until + HEARD and not r.wanted_by_others(guilty)
+        ),
+        repeated=extra(
+            facts,
+            group,
+            since,
+            until + HEARD,
+            [r.started for r in history(facts, group) if r.wanted_by_others(guilty)],
+        ),
     )
 
 

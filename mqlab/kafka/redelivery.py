@@ -91,10 +91,13 @@ def changes(facts: Facts, group: str) -> tuple[Change, ...]:
     return tuple(sorted(found, key=lambda change: (change.at, change.what)))
 
 
-def extra(facts: Facts, group: str, since: float, until: float) -> int:
-    """Times that a record was handled again because partitions changed hands from *since* to *until*."""
+def extra(facts: Facts, group: str, since: float, until: float, without: Sequence[float] = ()) -> int:
+    """Times that a record was handled again because partitions changed hands from *since* to *until*.
+
+    What followed the changes at the moments *without* had another reason.
+    """
     changed = [pair for one in repeats(facts) if one.group == group for pair in one.by_change]
-    return sum(times for change, times in changed if since <= change.at <= until)
+    return sum(times for change, times in changed if since <= change.at <= until and change.at not in without)
 
 
 def commit_gap(facts: Facts, group: str, topic: str) -> float | None:

@@ -90,10 +90,14 @@ def _renamed(lives: Sequence[Life]) -> list[tuple[Life, Life]]:
 
 
 def _afresh(old: Life, new: Life) -> bool:
-    """A new process, as its log or the reason of the former one says."""
+    """A new process, as its log or the reason of the former one says.
+
+    A log that has the stop of a process, and no start of it, does not tell of starts: librdkafka prints none.
+    """
     if new.process_started is not None:
         return new.process_started > (old.since or -inf)
-    return old.end is End.LEFT and any(word in old.reason for word in CLOSED)
+    told = old.process_started is None and old.process_stopped is not None
+    return old.end is End.LEFT and (told or any(word in old.reason for word in CLOSED))
 
 
 def _restart(old: Life, new: Life) -> Restart:
@@ -205,6 +209,8 @@ class Churn:
     """Its ends with an error status, or killed."""
     errors: tuple[Shape, ...]
     """What its log says at ERROR or worse about as often as it died."""
+    stops: frozenset[float] = frozenset()
+    """Its ends that somebody asked for: they are no deaths."""
 
     @property
     def since(self) -> float:
@@ -219,12 +225,12 @@ class Churn:
     @property
     def ends(self) -> tuple[float, ...]:
         """When it died."""
-        return (*(restart.stopped for restart in self.restarts), *([stopped_at(self.last)] if self.last else []))
+        return tuple(at for at in _ends(self.restarts, self.last) if at not in self.stops)
 
     @property
     def deaths(self) -> int:
-        """How often it ended."""
-        return len(self.restarts) + (self.last is not None)
+        """How often it died."""
+        return len(self.ends)
 
     @property
     def lived(self) -> float | None:
@@ -269,23 +275,51 @@ def _churn(facts: Facts, group: str, client: str, run: Sequence[Restart]) -> Chu
     last = _last(facts, group, client, run[-1])
     if _SHARED in client:
         return Churn(client, tuple(run), last, (), ())
-    ends = [restart.stopped for restart in run] + ([stopped_at(last)] if last is not None else [])
+    ends = _ends(run, last)
 
     def beside_an_end(at: float | None) -> bool:
         return at is not None and any(abs(at - end) <= NEAR for end in ends)
 
-    exits = tuple(
+    told = [
         line
         for line, own in poll_limits.own_lines(facts, group, "process-exit")
-        if own == client and beside_an_end(line.first_at) and line.value_max not in (None, *ORDERLY)
-    )
+        if own == client and beside_an_end(line.first_at) and line.value_max is not None
+    ]
+    exits = tuple(line for line in told if line.value_max not in ORDERLY)
     errors = tuple(
         shape
         for shape in _errors(facts, group, client)
         if len(ends) - 1 <= shape.lines <= 2 * len(ends)
         if beside_an_end(shape.first_at) and beside_an_end(shape.last_at)
     )
-    return Churn(client, tuple(run), last, exits, errors)
+    return Churn(client, tuple(run), last, exits, errors, _stops(run, last, told, errors))
+
+
+def _ends(run: Sequence[Restart], last: Life | None) -> tuple[float, ...]:
+    return (*(restart.stopped for restart in run), *([stopped_at(last)] if last is not None else []))
+
+
+def _stops(
+    run: Sequence[Restart], last: Life | None, told: Sequence[Episode], errors: Sequence[Shape]
+) -> frozenset[float]:
+    """Ends with the status of one that was asked for; where no status is told, those in good order far from errors."""
+    ends = _ends(run, last)
+    statuses: dict[float, set[bool]] = defaultdict(set)
+    for line in told:
+        nearest = min(ends, key=lambda end: abs(end - (line.first_at or 0.0)))
+        statuses[nearest].add(line.value_max in ORDERLY)
+    orderly = [restart.orderly for restart in run]
+    orderly += [last.end is End.LEFT or last.process_stopped is not None] if last is not None else []
+    failed = [(s.first_at - NEAR, s.last_at + NEAR) for s in errors if s.first_at is not None and s.last_at is not None]
+    return frozenset(
+        end
+        for end, well in zip(ends, orderly, strict=True)
+        if (statuses[end] == {True} if end in statuses else well and failed and not _within(end, failed))
+    )
+
+
+def _within(at: float, spans: Sequence[tuple[float, float]]) -> bool:
+    return any(since <= at <= until for since, until in spans)
 
 
 def _last(facts: Facts, group: str, client: str, restart: Restart) -> Life | None:

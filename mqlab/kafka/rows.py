@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -83,6 +84,10 @@ class Rebalance:
     def empty(self) -> bool:
         """Nobody was left in the group."""
         return self.members_after == 0
+
+    def wanted_by_others(self, clients: Collection[str]) -> bool:
+        """Somebody started or stopped another member than *clients*: it is no consequence of what became of these."""
+        return self.behind in (Behind.START, Behind.STOP) and self.client_id not in (None, *clients)
 
 
 RESOLUTION = 1.0

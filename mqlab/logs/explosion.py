@@ -57,8 +57,20 @@ def complains(flood: Flood) -> bool:
     return 2 * loud > flood.shape_bytes
 
 
-def _is_complaint(shape: LineShape) -> bool:
+def _is_complaint(shape: LineShape | Shape) -> bool:
     return shape.level in _TROUBLE or (shape.level is None and _FAILING.search(shape.shape) is not None)
+
+
+def is_all_there_is(facts: Facts, shape: Shape) -> bool:
+    """A piece of a log that begins with one complaint and is nearly all of it, written at a rate that matters."""
+    if not _is_complaint(shape) or shape.first_at is None or shape.last_at is None:
+        return False
+    own = [c for c in facts.coverage if c.source == shape.source]
+    if any(c.first_at is not None and c.first_at < shape.first_at - 1.0 for c in own):
+        return False
+    every = sum(c.bytes for c in own)
+    a_minute = shape.bytes * 60 / max(1.0, shape.last_at - shape.first_at)
+    return shape.bytes >= NEARLY_ALL * every and shape.lines >= _AGAIN and a_minute >= MUCH_A_MINUTE
 
 
 def _complaint(flood: Flood) -> Judgement:

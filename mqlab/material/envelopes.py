@@ -27,7 +27,8 @@ DETAILS = ("clientid", "peername", "username", "topic", "reason", "action", "dro
 """What EMQX writes beside the message, in the order of its text layout."""
 _EMQX = ("clientid", "peername", "mfa")
 """One of these is in nearly every record of EMQX."""
-_BESIDE = ("groupId", "group", "memberId", "member_id", "error", "err")
+_FAILURES = ("error", "err", "exception", "stack_trace", "stack", "exc_info", "throwable")
+_BESIDE = ("groupId", "group", "memberId", "member_id", *_FAILURES)
 """What clients write beside the message: who it is about, and why something failed."""
 _NESTED = {
     "log.level": ("log", "level"),
@@ -82,7 +83,7 @@ def rebuilt(line: str, fields: Mapping[str, Any] | None = None) -> str:
     if _first(fields, _EMQX) is not None:
         message = _detailed(fields, message)
     message += "".join(
-        f" {name}={value}" for name in _BESIDE if (value := _field(fields, name)) and value not in message
+        f" {name}={value}" for name in _BESIDE if (value := _beside(fields, name)) and value not in message
     )
     time, level = _first(fields, TIMES), _first(fields, LEVELS)
     words = [_moment(time)] if time else []
@@ -113,6 +114,18 @@ def _field(fields: Mapping[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) and value and not (opens and name in _OUTER) else None
 
 
+def _beside(fields: Mapping[str, Any], name: str) -> str | None:
+    """What a field says, in one line: of an error that is an object its kind and message, of a trace its causes."""
+    value = fields.get(name)
+    if name in _FAILURES and isinstance(value, dict):
+        return (
+            ": ".join(str(value[key]) for key in ("type", "name", "message", "stack_trace") if value.get(key)) or None
+        )
+    told = _field(fields, name)
+    first, *below = told.split("\n") if told else ("",)
+    return " ".join([first, *(line.strip() for line in below if line.startswith("Caused by"))]) or None
+
+
 def _moment(time: str) -> str:
     if not re.search(_NUMBER, time, re.ASCII):
         return time
@@ -137,8 +150,9 @@ _POD = r"^\[(?:pod|deployment|statefulset|daemonset|replicaset|job|service)/[^\]
 _NANOS = rf"\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{9}}{_ZONE}"
 _STAMP = rf"^{_NANOS} (?={_OWN_DATE}|{_CONTINUED})"
 """Of ``--timestamps``; a line that has no date of its own keeps it."""
-_SERVICE = rf"^{_COLOUR}([A-Za-z0-9][\w.\-]{{0,99}}) {{1,99}}\|{_COLOUR}(?: {_COLOUR}|(?![^\n]))"
-_DAY = rf"[A-Z][a-z]{{2}} [ \d]\d {_CLOCK}"
+_SERVICE = rf"^{_COLOUR}([A-Za-z0-9][\w.@\-]{{0,99}}) {{1,99}}\|{_COLOUR}(?: {_COLOUR}|(?![^\n]))"
+_DAY = rf"(?:[A-Za-z\u00c0-\u017f\u0400-\u04ff]{{3,5}}\.?| ?\d{{1,2}}[月월]) [ \d]\d {_CLOCK}"
+"""The month in the language of the machine: ``gen``, ``févr.``, ``5月``."""
 _UNDATED = r"(?:kernel|systemd|supervisord)(?:\[\d{1,9}\])?:"
 """Programs whose own lines have no date."""
 _MOSQUITTO = rf"mosquitto(?:\[\d{{1,9}}\])?: (?!{_OWN_DATE})"

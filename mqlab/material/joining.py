@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mqlab.formats import layouts
+from mqlab.material import envelopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,26 @@ def _joined(pieces: Sequence[Piece], text: Callable[[Sequence[Piece]], str]) -> 
     return Piece(pieces[0].number, sum(p.lines for p in pieces), sum(p.bytes for p in pieces), text(pieces))
 
 
+_REPORT = re.compile(r"(?:\S+ [\d:.]+ )?=[A-Z]+ REPORT={4}")
+"""Erlang's, whose message stands on the lines below, up to a blank one."""
+
+
+def reports(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """*pieces* with each of Erlang's reports as one."""
+    place = 0
+    while place < len(pieces):
+        end = place + 1
+        if _REPORT.match(pieces[place].text):
+            while end < len(pieces) and pieces[end].text.strip() and not _REPORT.match(pieces[end].text):
+                end += 1
+        yield _joined(pieces[place:end], _on_one_line) if end > place + 1 else pieces[place]
+        place = end
+
+
+def _on_one_line(pieces: Sequence[Piece]) -> str:
+    return " ".join(piece.text.strip() for piece in pieces)
+
+
 def cut(piece: Piece) -> Iterator[Piece]:
     """The records that stand on one line, each a piece; all but the first take up nothing."""
     texts = [
@@ -95,7 +116,7 @@ def cut(piece: Piece) -> Iterator[Piece]:
 
 def _unfolded(text: str) -> str:
     r"""*text* with line feeds that were written as ``\n``, where a record or a frame stands behind them."""
-    if "\\n" not in text or text.startswith("{"):
+    if "\\n" not in text or (text.startswith("{") and envelopes.is_log_record(text)):
         return text
     return re.sub(r"\\n(?=(?:\\t|\s)*(?:at [\w.$]|Caused by|\[?\d{4}-\d\d-\d\d[T ]|\.\.\. \d))", "\n", text).replace(
         "\\t", "\t"

@@ -10,6 +10,7 @@ Sample lines, and how they are read::
     2024. 5. 1. 오후 3:21:10 …                      2024-05-01 15:21:10 …
     01/05/2024 12:18:43 …                          day and month told by the other lines
     1 de mai. de 2024 12:18:43 …                   2024-05-01 12:18:43 …
+    =INFO REPORT==== 1-May-2024::12:18:43 === …    2024-05-01 12:18:43 INFO …
     time="2024-05-01T12:18:43Z" level=warn msg=…   2024-05-01T12:18:43Z WARN [-] - …
 
 What has no year is in ``layouts.NO_YEAR``, what has no date on its first day, or on the day that another line shows;
@@ -60,6 +61,8 @@ _LAYOUTS = tuple(
         rf"{_BEFORE}(?P<day>\d{{1,2}})\.?[ -](?:de )?{_MONTH}(?:[ -](?:de )?(?P<year>\d{{4}}))?{_JOIN}{_CLOCK}"
         rf"{_HALF}{_ZONE}",
         rf"{_BEFORE}{_MONTH} (?P<day>\d{{1,2}}),? (?P<year>\d{{4}}){_JOIN}{_CLOCK}{_HALF}{_ZONE}",
+        rf"{_BEFORE}(?:{_MONTH}| ?(?P<month>\d{{1,2}})[月월]) {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK}",
+        rf"=(?P<before>[A-Z]+) REPORT==== (?P<day>\d{{1,2}})-{_MONTH}-(?P<year>\d{{4}})::{_CLOCK} ===",
         rf"(?P<letter>[IWEF])(?P<month>\d\d)(?P<day>\d\d) {_CLOCK}\s+\d+ (?P<where>[\w./-]+:\d+)\]",
         rf"\[(?P<letter>[DIWEC]) (?P<year>\d\d)(?P<month>\d\d)(?P<day>\d\d) {_CLOCK} ?(?P<where>[^\]]{{0,80}})\]",
         rf"{_BEFORE}(?P<month>\d\d)[-/](?P<day>\d\d) {_CLOCK}",

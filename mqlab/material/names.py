@@ -77,11 +77,25 @@ class Stamp:
 
 def moment_in(name: str) -> Stamp | None:
     """The last moment that a file name holds, a calendar's before a counter's; None without one."""
-    stamps = [stamp for pattern in _CALENDAR for match in pattern.finditer(name) if (stamp := _calendar(match))]
-    if stamps:
-        return stamps[-1]
-    counters = list(_EPOCH.finditer(name.replace("_", "-")))
-    return _epoch(counters[-1]) if counters else None
+    found = _found(name)
+    return found[0] if found else None
+
+
+def without_moment(path: str) -> str:
+    """*path* without the moment in its name, or in its folder's where the name has none: what scrapes of one share."""
+    above, _, name = path.rpartition("/")
+    above, _, folder = above.rpartition("/")
+    if found := _found(name):
+        name = name[: found[1].start()] + "*" + name[found[1].end() :]
+    elif found := _found(folder):
+        folder = folder[: found[1].start()] + "*" + folder[found[1].end() :]
+    return "/".join((above, folder, name))
+
+
+def _found(name: str) -> tuple[Stamp, re.Match[str]] | None:
+    stamps = [(stamp, found) for layout in _CALENDAR for found in layout.finditer(name) if (stamp := _calendar(found))]
+    stamps = stamps or [(_epoch(found), found) for found in _EPOCH.finditer(name.replace("_", "-"))]
+    return stamps[-1] if stamps else None
 
 
 def _calendar(match: re.Match[str]) -> Stamp | None:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from mqlab.formats import application_log, console, layouts, other_clients
+from mqlab.formats import application_log, console, kafka_tools, layouts, other_clients
 from mqlab.formats.base import About, BlockFormat, Format, Line, LineFormat, Reject
 from mqlab.formats.registry import BY_NAME
 from mqlab.material import envelopes, exports, joining, terminal
@@ -57,6 +57,10 @@ class Part:
     wholes: tuple[Whole, ...]
 
 
+_TRACE = re.compile(r"\\n(?:\\t|\s+)at [\w.$]+\(")
+"""A stack trace in a string of JSON, as Kafka Connect's REST answers hold it."""
+
+
 @dataclass(slots=True)
 class _Block:
     """Lines that belong together, with the name of what they are."""
@@ -71,6 +75,8 @@ def is_clean(start: bytes, size: int, known: Recognised) -> bool:
     """Whether a file lies as it was written, by its first bytes and by what it is *known* as."""
     if size > LARGEST or known.format == "binary" or known.reading is Reading.DOCUMENT:
         return True
+    if known.format == kafka_tools.FORMAT.name:
+        return False
     form = BY_NAME.get(known.format)
     text = start.decode("utf-8", "replace")
     lines = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
@@ -101,7 +107,8 @@ def _is_table(form: Format, lines: Sequence[str]) -> bool:
 def _is_document(text: str) -> bool:
     """Whether all of it is one JSON document, and no record of a log."""
     try:
-        return text.lstrip()[:1] in ("{", "[") and json.loads(text) is not None and not envelopes.is_log_record(text)
+        is_open = text.lstrip()[:1] in ("{", "[") and not _TRACE.search(text)
+        return is_open and json.loads(text) is not None and not envelopes.is_log_record(text)
     except (ValueError, RecursionError):
         return False
 
@@ -140,7 +147,7 @@ def _pieces(pieces: list[Piece]) -> Iterator[Piece]:
         return
     begins = Clock().begins
     bare = _unprefixed(cleaned)
-    joined = joining.unwrapped(list(joining.objects(bare)), begins)
+    joined = joining.unwrapped(list(joining.reports(list(joining.objects(bare)))), begins)
     for piece in joined:
         yield from joining.cut(piece)
 
@@ -150,7 +157,7 @@ def _unprefixed(pieces: Iterable[Piece]) -> list[Piece]:
     found, worn = [], None
     told = Clock()
     for piece in pieces:
-        text = piece.text
+        text = _unquoted(piece.text)
         if told.begins(text) or text[:1] == "{" or not text:
             worn = None if text else worn
         elif bare := next((p for p in terminal.PREFIXES if _reveals(p, text, told)), None):
@@ -162,12 +169,23 @@ def _unprefixed(pieces: Iterable[Piece]) -> list[Piece]:
     return found
 
 
+def _unquoted(text: str) -> str:
+    """The record in a string of JSON, such as one of an array of log lines; *text* itself where it is none."""
+    bare = text.strip().rstrip(",")
+    try:
+        record = json.loads(bare) if len(bare) > 1 and bare[0] == bare[-1] == '"' else None
+    except ValueError:
+        return text
+    return record.rstrip("\n") if isinstance(record, str) and Clock().begins(record) else text
+
+
 def _reveals(prefix: re.Pattern[str], text: str, told: Clock) -> bool:
     found = prefix.match(text)
     if not found or not found[0]:
         return False
     rest = text[found.end() :]
-    return told.begins(rest) or (rest[:1] == "{" and envelopes.is_log_record(rest))
+    is_quote = found[0].startswith(">") and (BELONGS.match(rest) or selected(rest) or selected(f"- {rest}"))
+    return told.begins(rest) or bool(is_quote) or (rest[:1] == "{" and envelopes.is_log_record(rest))
 
 
 def _wholes(pieces: Sequence[Piece]) -> Iterator[Whole]:
@@ -181,8 +199,14 @@ def _wholes(pieces: Sequence[Piece]) -> Iterator[Whole]:
         inner, when = envelopes.unwrapped(piece.text, own) if own is not Envelope.NONE else (piece.text, None)
         read = None if _PROMPT.match(inner) else clock.read(inner)
         if read is None:
-            read = f"- {inner}" if inner[:1].isalpha() and not selected(inner) and selected(f"- {inner}") else inner
+            read = f"- {inner}" if inner[:1].isalpha() and _begins_message(inner) else inner
         yield Whole(piece.number, piece.lines, piece.bytes, piece.text, read, when)
+
+
+def _begins_message(line: str) -> bool:
+    """A signature selects *line* as a bare message, before any that selects it as it stands."""
+    alone, bare = selected(line), selected(f"- {line}")
+    return bare is not None and (alone is None or bare.number < alone.number)
 
 
 def _blocks(wholes: Sequence[Whole]) -> Iterator[_Block]:
@@ -220,7 +244,7 @@ def _same(block: _Block, text: str, *, opens: bool, gap: bool) -> bool:
     """Whether a line belongs to what stands above it, maybe behind a *gap*."""
     if opens:
         return block.opens and (not gap or _style(text) == _style(block.wholes[0].inner))
-    return not gap or (BELONGS.match(text) is not None)
+    return not gap or (BELONGS.match(text) is not None and (block.opens or text[:1].isspace()))
 
 
 def _style(text: str) -> str:
@@ -244,7 +268,8 @@ def _known(lines: Sequence[str], name: str, formats: Sequence[Format]) -> Recogn
     if told.format not in (NOBODY, "binary", application_log.FORMAT.name):
         return replace(told, envelope=Envelope.NONE)
     begun = told.format != NOBODY or any(Clock().begins(line) for line in lines)
-    named = other_clients.format_of(content) if begun else None
+    sure = begun or other_clients.SURE.search(content) or other_clients.is_mostly(content)
+    named = other_clients.format_of(content) if sure else None
     form = named or spoken(lines) or (application_log.FORMAT.name if begun else NOBODY)
     reading = Reading.COUNT if form == NOBODY else Reading.LOG
     return replace(told, format=form, reading=reading, envelope=Envelope.NONE)

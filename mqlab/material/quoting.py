@@ -1,8 +1,8 @@
 """First lines of shapes, word by word: the scan only counts them, so their files are opened once more.
 
 Read are the first dated line of each log, and of the shapes that ``volumes`` tells the first line and the one before
-it; of ledgers the first and last lines of parts, fates and flows, and the first of receipts; no file further than the
-last line wanted.
+it, of short logs that of every shape; of ledgers the first and last lines of parts, fates and flows, and the first of
+receipts; no file further than the last line wanted.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ LONGEST = 500
 """Characters that evidence keeps of a line."""
 MOST = 2000
 """Lines of one file that are quoted for what its messages became; a part of a dump or ledger has two of them."""
+_FEW = 5000
+"""Lines of a log of which every shape is quoted: what a person reads."""
 _ENOUGH = 1 << 16
 """Bytes of a line that are looked at."""
 
@@ -56,6 +58,10 @@ def _of_part(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
     return [(row["source"], {row["first_line"], row["last_line"]})]
 
 
+def _of_shape(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
+    return [(row["source"], {row["line"]})] if (row["line"] or _FEW) < _FEW else []
+
+
 def _of_fate(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
     return [(row[end]["source"], {row[end]["line"]}) for end in ("first", "last")]
 
@@ -66,7 +72,7 @@ def _of_receipt(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
 
 _WANTED: Mapping[str, Callable[[Mapping[str, Any]], list[tuple[str, set[int]]]]] = {
     "log": _of_log, "parts": _of_part, "fates": _of_fate, "flows": _of_fate, "topic_flows": _of_fate,
-    "receipts": _of_receipt,
+    "receipts": _of_receipt, "volume": _of_shape,
 }  # fmt: skip
 """Lines that a row of a fact wants, with their sources."""
 

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from textwrap import dedent
 
 from mqlab.formats import application_log, console, layouts, ledger_mapped, other_clients, signatures
 from mqlab.formats.base import Clocked, Format, Head, LaidOut
@@ -26,6 +27,8 @@ BELONGS = re.compile(
     r"\s+\S|Caused by|\.\.\. \d+ more|(?:\w+\.)+\w*(?:Exception|Error)\b|[}\])]+[,;]?$|(?:Traceback|\w*Error:) ?"
 )
 """What begins a line that goes on with the one above."""
+_FRAME = re.compile(r"\s+(?:at |File |\.\.\. )")
+"""A frame of a stack trace; what else is indented may be a table."""
 _QUOTED = re.compile(r"\s*[\"'{}\[\]]*\"?\w+\"?\s*:\s*[\"{\[]")
 """A line of a JSON or YAML document."""
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
@@ -117,16 +120,20 @@ def _named(head: Head) -> str | None:
 def spoken(lines: Sequence[str]) -> str | None:
     """The format whose signatures select most of the *lines*, a third of all at least; None where none does.
 
-    Where nothing but a stack trace is there, one line of it suffices.
+    Where nothing but prose and a stack trace is there, one line of it suffices.
     """
-    lines = [line for line in lines[:_SPOKEN] if line.strip() and not line[0].isspace()]
+    lines = [line for line in dedent("\n".join(lines[:_SPOKEN])).split("\n") if line.strip()]
+    indented = [line for line in lines if line[0].isspace()]
+    if 2 * len(indented) > len(lines) and not any(map(_FRAME.match, indented)):
+        lines = [line.strip() for line in lines]
+    lines = [line for line in lines if not line[0].isspace()]
     # The first line goes on with none: the end of a stack trace is often all that is pasted.
     aside = [BELONGS.match(line) is not None or console.is_remark(line) for line in lines]
     records = [line for number, line in enumerate(lines) if number == 0 or not aside[number]]
     votes = _votes(records)
-    if not votes and all(aside):
-        votes, records = _votes(lines), []
-    return max(votes, key=lambda name: votes[name]) if 3 * sum(votes.values()) > len(records) else None
+    if not votes and not any(map(application_log.is_dated, records)):
+        votes, records = _votes([line for line, is_aside in zip(lines, aside, strict=True) if is_aside]), []
+    return max(votes, key=lambda name: votes[name]) if votes and 3 * sum(votes.values()) >= len(records) else None
 
 
 def _votes(lines: Sequence[str]) -> dict[str, int]:

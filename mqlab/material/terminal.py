@@ -30,6 +30,7 @@ _TAGS = re.compile(
 _BREAK = re.compile(r"<br ?/?>|</(?:p|div|tr|li)>(?=.)", re.IGNORECASE)
 MARKS = re.compile(
     rf"{_ESCAPE}\[[0-9;]{{0,30}}[A-Za-z]|[^\r\n]\r[^\r\n]|^[ \t]*(?:```|~~~)|<pre\b|<br ?/?>|&(?:lt|gt|quot|amp|#\d+);"
+    r"|^[ \t]*\"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:"
     r"|(?<=\S)\[0m|\\n(?:\\t|\s)*at ",
     re.MULTILINE,
 )
@@ -46,9 +47,11 @@ PREFIXES = tuple(
         r"(?:[\w.@~+-]{0,80}/)*[\w.@~+-]{0,100}\.(?:log|txt|out|err)(?:\.\d+)?:",
         r"[ \t]{0,8}\d{1,7}[:.)|\t]?[ \t]{1,6}",
         r"\d{1,7}:",
+        r"[a-z][\w-]{0,30}\.\d{1,2}[ \t]{1,4}",
         r"\|[ \t]*",
         r"`{1,2}",
-        r"[A-Za-z][\w.-]{0,60} {1,40}\| ",
+        r"(?:\[\w{1,20}\] )?(?:\d{1,4}\|)?[A-Za-z][\w.@-]{0,99} {1,40}\| ",
+        r"log4j, ",
         r"\[(?:pod|deployment|statefulset|job|service)/[^\]\s]{1,300}\] ",
         r"[ \t]+",
     )

@@ -18,7 +18,9 @@ from mqlab.material import remote
 from mqlab.material.remote import RemoteFile
 
 STDIN = "-"
-_SKIPPED_FOLDERS = frozenset({".git"})
+PARTIAL = ".mqlab-partial"
+"""Where files lie that a running capture has not finished."""
+_SKIPPED_FOLDERS = frozenset({".git", PARTIAL})
 _SKIPPED_FILES = frozenset({".DS_Store"})
 _NOTES = "incident.yml"
 

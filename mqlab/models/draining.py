@@ -16,12 +16,12 @@ one thread at a time per queue (``ConsumeMessageOrderlyService``). Each queue ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil, floor, inf, isinf
 
-from mqlab.units import digits, duration, number
+from mqlab.units import Interval, digits, duration, number
 
 _AFTER = 600.0
 """Seconds for which a curve that never ends is drawn beyond its last bend."""
@@ -30,24 +30,6 @@ _NOTHING = 1e-6
 
 Curve = tuple[tuple[float, float], ...]
 """(seconds, messages), straight lines between the points."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A quantity with the bounds it is taken to lie in; infinite means never."""
-
-    low: float
-    likely: float
-    high: float
-
-    def words(self, value: Callable[[float], str]) -> str:
-        """``36.0 min (31.2 min to 45.1 min)``; the likely one alone where nothing else is possible."""
-        likely = value(self.likely)
-        return likely if self.low == self.high else f"{likely} ({value(self.low)} to {value(self.high)})"
-
-    def plus(self, other: Interval) -> Interval:
-        """Sum, bounds added up."""
-        return Interval(self.low + other.low, self.likely + other.likely, self.high + other.high)
 
 
 NEVER = Interval(inf, inf, inf)

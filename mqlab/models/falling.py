@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, log, sqrt
 
-from mqlab.models.draining import Interval
+from mqlab.units import Interval
 
 _MOST = 5
 """Lines that describe a fall at most: what went before, three bends, what came after."""
@@ -111,6 +111,8 @@ class Falling:
     """When it was at the healthy level; None while it still drains."""
     expected_at: Interval | None
     """When it will be, if it goes on like this; None where it is."""
+    seconds: Interval | None
+    """How long it took, as exactly as the samples lie: begin and end are between two of them. None while it drains."""
 
 
 def falling(samples: Points, healthy: float | None = None) -> Falling | None:
@@ -133,7 +135,8 @@ def falling(samples: Points, healthy: float | None = None) -> Falling | None:
     rate = _rate(drain[-1])
     reached = _crossed(course[drain[0].first :], gone)
     expected = None if reached is not None else _expected(drain[-1], rate, gone)
-    return Falling(began, peak, after[-1][0], after[-1][1], rate, reached, expected)
+    took = _took(course, began, reached) if reached is not None else None
+    return Falling(began, peak, after[-1][0], after[-1][1], rate, reached, expected, took)
 
 
 def _despiked(points: Points) -> Points:
@@ -216,6 +219,11 @@ def _crossed(points: Points, gone: float) -> float | None:
         return None if below is None else points[0][0]
     (at, value), (until, then) = points[below - 1], points[below]
     return at + (until - at) * (value - gone) / (value - then)
+
+
+def _took(points: Points, began: float, reached: float) -> Interval:
+    off = max((b - a for (a, _), (b, _) in pairwise(points) if b > began and a < reached), default=0.0)
+    return Interval(max(0.0, reached - began - off), reached - began, reached - began + off)
 
 
 def _expected(line: Line, rate: Interval, gone: float) -> Interval:

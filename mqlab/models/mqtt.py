@@ -28,8 +28,8 @@ from enum import StrEnum
 from itertools import pairwise
 from math import inf, sqrt
 
-from mqlab.models.draining import Interval
 from mqlab.models.kafka_defaults import Version
+from mqlab.units import Interval
 
 PING_TIMEOUT = 10.0
 """Seconds that paho Go waits for an answer to its ping, by default."""

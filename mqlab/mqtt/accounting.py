@@ -8,13 +8,13 @@ out by topic.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mqlab import units
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.models.draining import Interval
 from mqlab.models.mqtt import matches, shared
 from mqlab.mqtt.brokers import EDGE
 from mqlab.mqtt.copies import client_of
@@ -28,6 +28,7 @@ from mqlab.mqtt.subscriptions import (
     subscriptions,
 )
 from mqlab.rows import Flow, TopicFlow
+from mqlab.units import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,17 +199,29 @@ def accounts(facts: Facts) -> tuple[Account, ...]:
     return (*grouped, *(_account(facts, name, None, own.get(name, [])) for name in sorted({*own, *others})))
 
 
-def lost_by(facts: Facts, publisher: str) -> float | None:
-    """Messages of *publisher* that no receiver of them noted, though it had no failure; None where nothing tells.
+def lost_by(
+    facts: Facts, publishers: Collection[str | None] | None, since: float = BEGIN, until: float = END
+) -> float | None:
+    """Messages of *publishers* that no receiver of them noted, though they had no failure; None where nothing tells.
 
-    What is lost before the broker is lost to all: what one receiver alone lacks is another story.
+    What is lost before the broker is lost to all: what one receiver alone lacks is another story, and so is what was
+    published before the first message that it noted. Among the publishers, None stands for ledgers that are named
+    after no client; by default it is everybody.
     """
-    missing = []
-    for account in accounts(facts):
-        rows = [r for r in account.rows if client_of(facts, r.sender) == publisher]
-        if rows and account.ledgers:
-            missing.append(replace(account, rows=tuple(rows)).missing().likely)
-    return min(missing, default=None)
+    missing: dict[str, float] = {}
+    for account in (account for account in accounts(facts) if account.ledgers):
+        there = max(since, min((r.first_at for r in account.rows if r.copies), default=since))
+        for sender in {r.sender for r in account.rows}:
+            if publishers is None or client_of(facts, sender) in publishers:
+                own = replace(account, rows=tuple(r for r in account.rows if r.sender == sender))
+                likely = own.missing(there, until).likely
+                missing[sender] = min(likely, missing.get(sender, likely))
+    return sum(missing.values()) if missing else None
+
+
+def reached_nobody(lost: float | None) -> str:
+    """A sentence about messages that were lost, with a space before it; empty where none were or nothing tells."""
+    return f" {units.counted(round(lost), 'message')} reached nobody." if lost and round(lost) else ""
 
 
 def _shares(facts: Facts, client: str) -> bool:

@@ -79,8 +79,7 @@ def _counter(series: Series, who: str | None = None) -> Course:
     for (_, before), (at, now) in pairwise(series.points):
         total += now - before if now >= before else now
         points.append((at, total))
-    line = series.lines[-1] if series.lines else None
-    place = Evidence(series.source, line, f"{series.original} {series.points[-1][1]:.0f}")
+    place = Evidence(*series.place(-1), f"{series.original} {series.points[-1][1]:.0f}")
     return Course(who or base_name(series.source), tuple(points), place, series.name.startswith("app."))
 
 

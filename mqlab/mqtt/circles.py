@@ -23,7 +23,8 @@ from mqlab.mqtt.copies import Receiver, copies_by_topic, distinct, receivers, se
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import GRID, Flow, Receipt
 from mqlab.shared.counters import increase
-from mqlab.shared.lag import trend
+from mqlab.shared.lag import growth
+from mqlab.units import Interval, between
 
 _ID = ("bridge.remote_clientid", "bridge.clientid")
 """Directives that give a bridge its client id at the other broker; the second is the older name."""
@@ -186,12 +187,20 @@ class Taken:
     series: Series
     rate: float
     """Messages a second that it took in."""
-    mostly: float
-    """The same for most of the time: it takes a while until a circle is full."""
+    mostly: Interval
+    """The same while the circle was full."""
     published: float
     """Messages a second that were published; 0 where nobody noted any."""
     before: float | None
     """Messages a second that it took in before; None where nothing tells."""
+
+    @property
+    def circulating(self) -> Interval:
+        """Messages a second that it took in again while the circle was full."""
+        low, likely, high = (
+            max(0.0, rate - self.published) for rate in (self.mostly.low, self.mostly.likely, self.mostly.high)
+        )
+        return Interval(low, likely, high)
 
     @property
     def grew(self) -> bool:
@@ -251,9 +260,19 @@ def _taken(facts: Facts, since: float | None) -> Iterator[Taken]:
         if rate is not None:
             counted = [point for point in series.points if point[0] >= start]
             falls = max((n for n, (one, two) in enumerate(pairwise(counted), 1) if two[1] < one[1]), default=0)
-            mostly = trend(counted[falls:]) or rate
+            mostly = _mostly(counted[falls:]) or between(rate, ())
             name, sent = broker_of(facts, series.source) or series.source, _published(facts, start, last)
             yield Taken(name, series, rate, mostly, sent / (last - start), pace(series, first, start))
+
+
+def _mostly(counted: Sequence[tuple[float, float]]) -> Interval | None:
+    """By how much a second it rose in the half of its samples in which it rose most.
+
+    Until a circle is full, and after it is broken, it rises less.
+    """
+    half = max(3, (len(counted) + 1) // 2)
+    halves = [growth(counted[first : first + half]) for first in range(max(1, len(counted) - half + 1))]
+    return max((found for found in halves if found is not None), key=lambda found: found.likely, default=None)
 
 
 def _published(facts: Facts, since: float, until: float) -> float:

@@ -207,6 +207,9 @@ def _client_logs(facts: Facts) -> Mapping[str, list[Episode]]:
     for line in facts.of_kind(*_CLIENT_KINDS):
         if line.system == "mqtt":
             found[line.source].append(line)
+    for line in facts.of_kind("app-stopping"):
+        if line.source in found:
+            found[line.source].append(line)
     return found
 
 
@@ -256,14 +259,16 @@ def _of_log(facts: Facts, lines: Sequence[Episode]) -> Iterator[Connection]:
     dated = [e for e in lines if e.first_at is not None]
     for line in sorted(dated, key=lambda e: (e.first_at, e.first.line or 0)):
         client, at = client_of(facts, line), line.first_at or 0.0
+        if line.kind == "app-stopping" and client not in running:
+            continue
         if client is None or _again(line, at, running.get(client), ended.get(client)):
             continue
         # In a log of many clients that prints one configuration it is that of all.
         settings = configured.get(client) or (next(iter(configured.values())) if len(configured) == 1 else None)
         before = running.pop(client, None)
-        if line.kind in ("connection-lost", "connection-closed"):
+        if line.kind in ("connection-lost", "connection-closed", "app-stopping"):
             ended[client] = at
-            how = "normal" if line.kind == "connection-closed" else line.reason
+            how = line.reason if line.kind == "connection-lost" else "normal"
             since = None if line.value_min is None else at - line.value_min
             over = before or replace(_made(line, client, settings), broker=None, since=since, begin=None)
             yield replace(over, until=at, ended=how, end=line.first)

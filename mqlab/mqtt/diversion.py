@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
-from mqlab.models.draining import Interval
 from mqlab.models.mqtt import Strategy, diverted
 from mqlab.mqtt import brokers, sessions
 from mqlab.mqtt.accounting import NOWHERE, Account, accounts, exactly, total, without_ledger
 from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, Rise
 from mqlab.mqtt.sessions import BEGIN, END
 from mqlab.mqtt.subscriptions import Phase, ShareGroup, Subscription, phases
+from mqlab.units import Interval
 
 SHORTEST = 20.0
 """Seconds of growth that a rate is taken from: two publications of the broker's values, every 10 s by default."""

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
-from mqlab.models.draining import Interval
 from mqlab.models.mqtt import Step, funnel
 from mqlab.mqtt import brokers, denials, queue_drops
 from mqlab.mqtt.accounting import Account, accounts, exactly, total
 from mqlab.mqtt.diversion import diversions
 from mqlab.mqtt.queue_drops import queue_cases
 from mqlab.mqtt.sessions import BEGIN, END
+from mqlab.units import Interval
 
 FAILED, DENIED, DIVERTED, DROPPED, WAITING, QUOTA, UNKEPT, LATE = (
     "failed at the publisher", "refused by access rules", "dealt to members that are away", "dropped by a full queue",

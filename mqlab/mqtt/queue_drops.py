@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
-from mqlab.models.draining import Interval
 from mqlab.models.mqtt import NEWEST, OLDEST, Queue
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
@@ -17,6 +16,7 @@ from mqlab.mqtt.diversion import diversions
 from mqlab.mqtt.queue_growth import unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN, END, Session, Span, sessions
 from mqlab.rows import Client
+from mqlab.units import Interval
 
 MIXED = "scattered"
 

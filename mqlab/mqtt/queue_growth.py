@@ -7,7 +7,7 @@ messages that grow by (sessions away) of (shared subscriptions) of what comes in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import linear_regression
 
@@ -21,7 +21,7 @@ from mqlab.mqtt.accounting import Account, accounts, total
 from mqlab.mqtt.brokers import EDGE, LASTING, LEAST, NEAR, Rise
 from mqlab.mqtt.sessions import END, Session, left_behind
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
-from mqlab.shared.wording import sample
+from mqlab.shared.wording import clock, sample
 
 MEMORY = 0.25
 """How far a slope of memory may be from the messages' size and overhead: allocators keep what is free and round up, by
@@ -217,6 +217,11 @@ def _memory(facts: Facts, grown: Rise) -> Rise | None:
             slope = linear_regression(*zip(*points, strict=True)).slope
             return Rise(points[0][0], points[-1][0], slope * (points[-1][0] - points[0][0]), series)
     return None
+
+
+def left_sessions(unknown: Sequence[Unknown]) -> str:
+    """Whose persistent sessions stay behind, in words."""
+    return "; ".join(f"{u.names} went away at {clock(u.since)} UTC and left a persistent session" for u in unknown)
 
 
 def leaving(session: Session | None, *meanwhile: Evidence) -> Iterator[Evidence]:

@@ -232,7 +232,8 @@ def replays_not_told(facts: Facts) -> tuple[str, ...]:
     noted = {ledger.client for ledger in subscribers(facts)} | set(accounting.went_out(facts, "retained"))
     if facts.named("mqtt.publish_sent"):
         return ()
-    clients = sorted({e.client_id for e in facts.of_kind("client-connected", "client-subscribed") if e.client_id})
+    told = {e.client_id or client_of(facts, e.source) for e in facts.of_kind("client-connected", "client-subscribed")}
+    clients = sorted(client for client in told if client)
     return tuple(c for c in clients if c not in noted and len(_subscribed(facts, c)) > STORM)
 
 

@@ -84,9 +84,9 @@ def cut_off_when_idle(facts: Facts) -> Iterator[tuple[float | None, str]]:
 
 
 def missing(facts: Facts) -> Symptoms:
-    """Messages that are lost or wait, and counters of brokers that say so."""
+    """Messages that are lost, and counters of brokers that say so."""
     lost = [*_topics_lost(facts), *_missed(facts)] or [*_noted_by_nobody(facts)]
-    for at, words in (*lost, *_dropping(facts), *_waiting(facts), *_unanswered(facts), *_uncounted(facts)):
+    for at, words in (*lost, *_dropping(facts), *_unanswered(facts), *_uncounted(facts)):
         yield at, f"{clock(at)} UTC: {words}"
 
 
@@ -140,7 +140,7 @@ def _dropping(facts: Facts) -> Symptoms:
             yield at, f"{series.original} begins to rise, by {number(round(rose))} in all"
 
 
-def _waiting(facts: Facts) -> Symptoms:
+def waiting(facts: Facts) -> Symptoms:
     """Brokers that store more and more to the end beside retained messages, and no session that is away is known."""
     for name in (broker.name for broker in brokers(facts)):
         stored = mqtt_brokers.gauge(facts, "mqtt.stored_messages", name)
@@ -153,7 +153,8 @@ def _waiting(facts: Facts) -> Symptoms:
         away = any(s.broker in (name, None) and s.since <= half for s in offline_sessions(facts))
         if last >= max(LEAST, _TOP * most) and last - queued[0][1] >= LEAST and not away:
             at = next(at for at, count in queued if count >= LEAST)
-            yield at, f"{number(round(last))} messages wait at {name}, but no disconnected session is known"
+            told = f"{number(round(last))} messages wait at {name}, but no disconnected session is known"
+            yield at, f"{clock(at)} UTC: {told}"
 
 
 def _unanswered(facts: Facts) -> Symptoms:

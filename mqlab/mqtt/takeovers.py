@@ -21,7 +21,7 @@ from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import GO_LONGEST, SLOWEST, doubling, steady
 from mqlab.mqtt.brokers import EDGE
-from mqlab.mqtt.connections import Connection, by_client, by_own_log
+from mqlab.mqtt.connections import SILENT, Connection, by_client, by_own_log
 
 AWAY = 2.0
 """Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner (paho
@@ -189,6 +189,8 @@ def _grain(run: Sequence[Connection]) -> float:
 
 PAUSE = GO_LONGEST + 60.0
 """Seconds without a takeover after which another war begins: no client waits longer."""
+_PATIENT = 60.0
+"""Seconds of the keep-alive that most libraries set (paho, mqtt.js), where none is told."""
 LEAST = 3
 """Takeovers in a war at least: two can be a release and its way back."""
 
@@ -241,6 +243,22 @@ def wars(facts: Facts) -> tuple[War, ...]:
 def fought(facts: Facts) -> frozenset[tuple[str | None, str]]:
     """Broker and client id of those that live clients fight for."""
     return frozenset((war.broker, war.client_id) for war in wars(facts) if war.judged.why_not is None)
+
+
+@per_facts
+def cut_short(facts: Facts) -> Mapping[str, tuple[Connection, ...]]:
+    """Connections that the other side ended sooner than silence can, the client back at once, by clients' own logs.
+
+    Nobody misses a ping before the keep-alive has passed, and the link is sound: the broker ended them, by client.
+    """
+    found = {}
+    for client, own in by_own_log(facts).items():
+        ended = [(a, b) for a, b in pairwise(own) if a.until is not None and a.ended not in ("normal", SILENT)]
+        short = [a for a, b in ended if a.since is not None and (a.until or 0.0) - a.since < (a.keep_alive or _PATIENT)]
+        at_once = [a for a, b in ended if a in short and (b.since or 0.0) - (a.until or 0.0) <= AWAY]
+        if len(at_once) > LEAST:
+            found[client] = tuple(at_once)
+    return found
 
 
 @per_facts

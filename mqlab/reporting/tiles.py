@@ -13,6 +13,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Finding, Severity
 from mqlab.mqtt.chain_stages import Whereabouts
 from mqlab.reporting.evidence import DELIVERY, Dossier, family
+from mqlab.shared.benign_lines import ORDERLY
 from mqlab.views import audit_json
 
 
@@ -131,12 +132,13 @@ def _exits(facts: Facts, first: Finding) -> Iterator[Tile]:
 
 
 def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
-    """Exits from the finding's start until shortly after its end."""
+    """Exits that nobody asked for, from the finding's start until shortly after its end."""
     if finding.started_at is None:
         return 0
     start = finding.started_at.timestamp()
     end = finding.ended_at.timestamp() + slack if finding.ended_at else float("inf")
-    return sum(e.count for e in facts.of_kind("process-exit") if e.first_at is not None and start <= e.first_at <= end)
+    exits = [e for e in facts.of_kind("process-exit") if e.value_max not in ORDERLY]
+    return sum(e.count for e in exits if e.first_at is not None and start <= e.first_at <= end)
 
 
 def _delivered(facts: Facts, found: tuple[Dossier, ...]) -> list[Tile]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from math import isfinite
 
 from mqlab.errors import MqlabError
@@ -30,7 +29,7 @@ from mqlab.models.falling import Falling, drained_level
 from mqlab.quantities import BadQuantityError
 from mqlab.rocketmq.members import reserved_seconds
 from mqlab.scenarios.drain_state import NoBacklogError, Speed, State, Waiting, dealt, message_bytes, speed, state
-from mqlab.units import duration
+from mqlab.units import Interval, duration
 
 THREADS = 20
 """consumeThreadMin of DefaultMQPushConsumer."""
@@ -152,11 +151,9 @@ class DrainAnswer(Waiting):
     assumed: tuple[str, ...]
 
     @property
-    def measured_seconds(self) -> float | None:
-        """From the moment of the state until the backlog was drained, where the material holds that."""
-        if self.fall is None or self.fall.reached_at is None or self.at is None:
-            return None
-        return self.fall.reached_at - self.at
+    def measured_seconds(self) -> Interval | None:
+        """From the complete rebalance, where the fall began, until the backlog was drained; None where it was not."""
+        return self.fall.seconds if self.fall is not None else None
 
     @property
     def outlook(self) -> str | None:
@@ -165,15 +162,6 @@ class DrainAnswer(Waiting):
             return None
         never, seconds = self.forecast.never, self.forecast.seconds
         return f"never: {never}" if never else f"{seconds.words(lasting)} from the complete rebalance"
-
-    @property
-    def between_snapshots_seconds(self) -> float:
-        """Longest time without a snapshot during the fall: how exactly it was measured."""
-        if self.fall is None:
-            return 0.0
-        begin, end = self.fall.began_at, self.fall.reached_at or self.fall.last_at
-        steps = [(a, b) for (a, _), (b, _) in pairwise(self.points) if b > begin and a < end]
-        return max((b - a for a, b in steps), default=0.0)
 
 
 def answer(request: Request, facts: Facts | None = None) -> DrainAnswer:
@@ -283,9 +271,9 @@ def measures(found: DrainAnswer | None) -> Mapping[str, float]:
     """``drain_seconds`` as it was measured and as it is predicted, both from the complete rebalance."""
     told: dict[str, float] = {}
     if found is not None and found.measured_seconds is not None:
-        told["drain_seconds"] = found.measured_seconds
+        told |= found.measured_seconds.measures("drain_seconds")
     if found is not None and found.forecast is not None and isfinite(found.forecast.seconds.likely):
-        told["predicted_drain_seconds"] = found.forecast.seconds.likely
+        told |= found.forecast.seconds.measures("predicted_drain_seconds")
     return told
 
 
@@ -294,4 +282,4 @@ def remark(found: DrainAnswer | None) -> str | None:
     if found is None or found.outlook is None:
         return None
     took = None if found.forecast and found.forecast.never else found.measured_seconds
-    return found.outlook if took is None else f"{found.outlook}; it took {duration(took)}"
+    return found.outlook if took is None else f"{found.outlook}; it took {took.words(duration)}"

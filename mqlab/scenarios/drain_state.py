@@ -213,7 +213,7 @@ def _state(facts: Facts, group: str, queues: Mapping[Key, Points], totals: Total
     fall = falling(totals)
     at = totals[-1][0]
     if fall is not None and fall.reached_at is not None:
-        at = min(when for when, _ in totals if when >= fall.began_at)
+        at = fall.began_at
     rates = {key: _inflow_per_second(points, at) for key, points in queues.items()}
     waiting = {key: lag(_last(points, at)) for key, points in queues.items()}
     held = owners(facts, group, at + SETTLING)

@@ -17,13 +17,12 @@ from mqlab.facts import Facts
 from mqlab.kafka import groups
 from mqlab.kafka.rebalances import history
 from mqlab.models import polling
-from mqlab.models.draining import Interval
 from mqlab.models.group_course import Course, Outcome, equally_likely, with_pace
 from mqlab.models.group_simulation import simulate
 from mqlab.scenarios.replay_changes import RECORD, THREADS, Changes, changed
 from mqlab.scenarios.replay_inputs import Inputs, NoReplayError, batches, first_late, inputs, lags
 from mqlab.scenarios.replay_paces import Paces, steady
-from mqlab.units import counted, digits, duration, number
+from mqlab.units import Interval, counted, digits, duration, number
 
 
 @dataclass(frozen=True, slots=True)

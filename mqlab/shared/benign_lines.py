@@ -40,8 +40,12 @@ OFTEN = 60
 
 _REMARKS = re.compile(
     r"(?:isn't|aren't|are not|was not) (?:a )?known config|The configuration '[^']*' was supplied"
-    r"|deprecated|SLF4J|log4j:WARN|InstanceAlreadyExists"
+    r"|deprecated|SLF4J|log4j:WARN|InstanceAlreadyExists|AppInfoParser"
+    r"|no quorum defined in config|maxCnxns is not configured|contextPath ends with|mpty contextPath"
+    r"|not in the whitelist|registered in SERVER runtime|contains empty path annotation"
     r"|TransactionalMessage(?:Check)?Service|getAllTopicListFromNameserver|subscription is not latest"
+    r"|WARN\s+-\s*$|deployment is not secure|RocketMQLog:WARN|Erlang cookie is in use|Configure node\.cookie"
+    r"|should not be run as root"
     r"|KafkaJS \S+ switched default partitioner|Removed # expired offsets"
 )
 """Lines that programs print however long they run and whatever happens: no trouble, how many there may be."""

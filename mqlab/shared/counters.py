@@ -8,12 +8,14 @@ A ratio that stood at one level before and at another for a while, or to the end
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from math import inf
 from statistics import fmean, median
 
 from mqlab.facts import Facts, Series
+from mqlab.memo import per_facts
 
 PEAK = 20.0
 """Seconds over which a peak is taken (or one scrape, where scrapes are further apart)."""
@@ -31,11 +33,13 @@ class Increase:
     resets: int
 
 
-def increase(series: Iterable[Series], start: float, end: float, scraped: float | None = None) -> Increase | None:
+def increase(
+    series: Iterable[Series], start: float, end: float, scraped: Mapping[str, float] | None = None
+) -> Increase | None:
     """Sum of the increases of *series* over [start, end]; None where no series has two samples around it.
 
     Labelled counters (errors by kind, bytes by topic) appear with their first event: with *scraped*, the first
-    moment at which their exporter was read at all, what they show at first counts from zero.
+    moment at which each exporter was read at all, what they show at first counts from zero.
     """
     total, resets, since, until = 0.0, 0, float("inf"), float("-inf")
     for one in series:
@@ -54,7 +58,9 @@ def of_client(facts: Facts, name: str, client: str) -> list[Series]:
     return [s for s in facts.named(name) if s.labels.get("client_id") == client]
 
 
-def rise(series: Iterable[Series], start: float, end: float, scraped: float | None = None) -> float | None:
+def rise(
+    series: Iterable[Series], start: float, end: float, scraped: Mapping[str, float] | None = None
+) -> float | None:
     """By how much *series* rose over [start, end] (``increase``); None where they do not cover it."""
     found = increase(series, start, end, scraped)
     return found.value if found else None
@@ -67,20 +73,37 @@ def _around(points: Points, start: float, end: float) -> Points:
     return points[first : last + 1]
 
 
-def _born(one: Series, start: float, end: float, scraped: float | None) -> float:
+def edges(series: Iterable[Series], start: float, end: float) -> Sequence[tuple[float, float]]:
+    """The windows that begin and end at a scrape just outside or just inside [start, end], the widest first.
+
+    What is counted over them is what a counter may say of a time whose ends lie between its scrapes.
+    """
+    times = sorted({at for one in series for at, _ in one.points})
+    first, last = max(0, bisect_right(times, start) - 1), min(len(times) - 1, bisect_left(times, end))
+    return [(a, b) for a in times[first : first + 2] for b in reversed(times[max(0, last - 1) : last + 1]) if a < b]
+
+
+def _born(one: Series, start: float, end: float, scraped: Mapping[str, float] | None) -> float:
     """What a series counted before its first sample, where its exporter was read without it before."""
     if not one.points or scraped is None:
         return 0.0
     first, value = one.points[0]
     late = first - end > 1.5 * (scrape([one]) or 0.0)
-    return value if first > start and scraped < first and not late else 0.0
+    return value if first > start and scraped.get(_exporter(one), first) < first and not late else 0.0
 
 
-def first_scrape(facts: Facts, like: Series) -> float | None:
-    """The first moment at which the exporter behind *like* was read."""
-    instance = like.labels.get("instance")
-    same = (s for s in facts.series if s.points and s.labels.get("instance") == instance)
-    return min((s.points[0][0] for s in same), default=None)
+@per_facts
+def first_scrapes(facts: Facts) -> Mapping[str, float]:
+    """The first moment at which each exporter was read, by instance, or by source where no instance is told."""
+    found: dict[str, float] = {}
+    for one in facts.series:
+        if one.points:
+            found[_exporter(one)] = min(one.points[0][0], found.get(_exporter(one), inf))
+    return found
+
+
+def _exporter(one: Series) -> str:
+    return one.labels.get("instance") or one.source
 
 
 def _steps(points: Points) -> list[float]:
@@ -133,6 +156,12 @@ def ratio(facts: Facts, host: str, start: float, end: float) -> Ratio | None:
     if came is None or left is None:
         return None
     return Ratio(came.value, left.value, min(came.since, left.since), max(came.until, left.until))
+
+
+def ratios(facts: Facts, host: str, start: float, end: float) -> Sequence[Ratio]:
+    """In and out of *host* over each window that scrapes allow for [start, end]."""
+    windows = edges(card(facts, host, "transmit"), start, end)
+    return [found for a, b in windows if (found := ratio(facts, host, a, b)) is not None]
 
 
 def peak(facts: Facts, host: str, start: float, end: float) -> Ratio | None:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from mqlab.facts import Facts, Series
 from mqlab.rows import GRID
 from mqlab.shared import actors, counters
+from mqlab.units import Interval, between
 
 WINDOWS = 8
 """Pieces into which the material's time is cut to see a change."""
@@ -93,6 +94,17 @@ def flow(facts: Facts, since: float, until: float) -> Flow:
         counters.rise(all_topics(facts, "broker.replication_bytes_in"), since, until),
         len(_reading(facts, since, until)),
     )
+
+
+def bounds(facts: Facts, since: float, until: float) -> tuple[Interval | None, Interval | None]:
+    """Bytes that came in and went out between two moments, each between what the scrapes around these allow."""
+    came, left = _measured(facts)
+    found = []
+    for series in (came, left):
+        known = counters.rise(series, since, until)
+        others = [counters.rise(series, a, b) for a, b in counters.edges(series, since, until)]
+        found.append(None if known is None else between(known, (o for o in others if o is not None)))
+    return found[0], found[1]
 
 
 def _reading(facts: Facts, since: float, until: float) -> set[str]:

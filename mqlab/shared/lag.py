@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
-from statistics import median
+from statistics import median, quantiles
 
 from mqlab.facts import Facts
 from mqlab.shared.queues import OWN, TOGETHER, Pace, Points, lag, of_groups, paces, snapshots, totals
 from mqlab.shared.wording import clock
-from mqlab.units import number
+from mqlab.units import Interval, between, number
 
 BEHIND = 60.0
 """Seconds of production that lag may grow by before it is a symptom. Judgement, no default behind it: commits, every
@@ -165,13 +165,22 @@ def trend(points: Sequence[tuple[float, float]]) -> float | None:
     return median(slopes) if slopes else None
 
 
-def speeds(queues: Mapping[str, Points], stretch: Stretch) -> tuple[float, float]:
+def growth(points: Sequence[tuple[float, float]]) -> Interval | None:
+    """The ``trend`` of a value, between the quartiles of what it was from one moment to the next."""
+    likely = trend(points)
+    if likely is None:
+        return None
+    each = [(y - x) / (b - a) for (a, x), (b, y) in pairwise(points) if b > a]
+    return between(likely, quantiles(each, n=4, method="inclusive") if len(each) > 1 else each)
+
+
+def speeds(queues: Mapping[str, Points], stretch: Stretch) -> tuple[float, Interval]:
     """(messages a second that came in, by which the lag grew) in the stretch, over all queues."""
     inside = [point for point in totals(queues) if stretch.since <= point[0] <= stretch.until]
-    came, growth = trend([(at, float(end)) for at, _, end in inside]), trend([(at, float(w)) for at, w, _ in inside])
-    if came is None or growth is None:
-        return stretch.produced / stretch.seconds, stretch.grown / stretch.seconds
-    return came, growth
+    came, grows = trend([(at, float(end)) for at, _, end in inside]), growth([(at, float(w)) for at, w, _ in inside])
+    if came is None or grows is None:
+        return stretch.produced / stretch.seconds, between(stretch.grown / stretch.seconds, ())
+    return came, grows
 
 
 def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, float]:
@@ -179,7 +188,7 @@ def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, f
 
     A backlog goes on to grow until somebody works it off, so its peak may come after the end of its cause.
     """
-    grows, waits = 0.0, {"peak_lag": 0, "pending_records": 0}
+    grows, waits = between(0.0, ()), {"peak_lag": 0, "pending_records": 0}
     for (name, topic), queues in of_groups(facts).items():
         points = [(at, waiting) for at, waiting, _ in totals(queues) if at >= since - TOGETHER]
         inside = [(at, float(waiting)) for at, waiting in points if at <= until]
@@ -187,10 +196,18 @@ def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, f
             continue
         later = [waiting for at, waiting in points if at > until]
         rising = takewhile(lambda pair: pair[1] >= pair[0], pairwise([points[len(inside) - 1][1], *later]))
-        waits["peak_lag"] += max(*(waiting for _, waiting in points[: len(inside)]), *(two for _, two in rising), 0)
+        # What waited in the snapshot before it began is not its own.
+        meanwhile = [waiting for at, waiting in points[: len(inside)] if at >= since]
+        waits["peak_lag"] += max((*meanwhile, *(two for _, two in rising)), default=0)
         waits["pending_records"] += points[-1][1]
-        grows += trend(inside) or 0.0
-    return {**waits, "lag_growth_per_second": grows} if waits["peak_lag"] else {}
+        grows = grows.plus(growth(inside) or between(0.0, ()))
+    return {**waits, **grows.measures("lag_growth_per_second")} if waits["peak_lag"] else {}
+
+
+def waited(facts: Facts, group: str, since: float | None, until: float | None) -> dict[str, float]:
+    """``backlog`` without its growth, for what does not make a backlog itself; empty for what has no moments."""
+    known = backlog(facts, group, since, until) if since is not None and until is not None else {}
+    return {name: value for name, value in known.items() if not name.startswith("lag_growth")}
 
 
 def _runs(found: Sequence[Stretch], fits: Callable[[Stretch], bool]) -> Iterator[tuple[float, float]]:

@@ -28,11 +28,11 @@ def sample(facts: Facts, series: Series, at: float, why: str) -> Evidence:
     """The sample of *series* nearest to *at*, as evidence: labels as pointer, the literal sample as text."""
     number = min(range(len(series.points)), key=lambda n: abs(series.points[n][0] - at))
     when, value = series.points[number][0], series.points[number][1] / series.factor
-    line = series.lines[number] if number < len(series.lines) else None
-    single = any(c.source == series.source and c.lines == 1 for c in facts.coverage)
+    source, line = series.place(number)
+    single = any(c.source == source and c.lines == 1 for c in facts.coverage)
     text = f'[{_plain(when)},"{_plain(value)}"]' if line is None else _plain(value)
     labels = ",".join(f'{k}="{v}"' for k, v in sorted(series.labels.items()))
-    return Evidence(series.source, line or (1 if single else None), text, why, f"{series.original}{{{labels}}} {text}")
+    return Evidence(source, line or (1 if single else None), text, why, f"{series.original}{{{labels}}} {text}")
 
 
 def _plain(number: float) -> str:

@@ -175,20 +175,25 @@ def abnormal(facts: Facts, episode: Episode) -> bool:
     return episode.value_max not in benign_lines.ORDERLY
 
 
+_ONE_START = 5.0
+"""Seconds within which two lines tell of one start: no broker dies and is back sooner."""
+
+
 def crashes_of_brokers(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     """Brokers that started again without having stopped in good order."""
-    running: set[str] = set()
+    running: dict[str, float] = {}
     told = facts.of_kind("broker-started", "broker-starting", "broker-stopping", "broker-stopped")
     for episode in sorted(told, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0)):
         if episode.kind not in ("broker-started", "broker-starting"):
-            running.discard(episode.source)
-        elif episode.source in running and not explained(episode.first_at, findings, trouble()["broker-crashed"]):
+            running.pop(episode.source, None)
+            continue
+        begun = running.setdefault(episode.source, episode.first_at or 0.0)
+        again = (episode.first_at or 0.0) - begun > _ONE_START
+        if again and not explained(episode.first_at, findings, trouble()["broker-crashed"]):
             when, place = clock(episode.first_at), f"{episode.source}:{episode.first.line}"
             yield Symptom(
                 episode.first_at, f"{when} UTC: broker started again without an orderly stop, {place}", "broker-crashed"
             )
-        else:
-            running.add(episode.source)
 
 
 def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[str] = ()) -> tuple[Symptom, ...]:
@@ -217,6 +222,11 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
             Symptom(at, told, "messages-missing")
             for at, told in symptoms.missing(facts)
             if not explained(at, known, missing)
+        ),
+        *(
+            Symptom(a, told, "messages-waiting")
+            for a, told in symptoms.waiting(facts)
+            if not explained(a, known, missing)
         ),
         *ratio(facts, known),
     ]

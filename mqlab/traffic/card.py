@@ -10,6 +10,7 @@ from mqlab.findings import Stage, TrafficLedger
 from mqlab.shared import counters
 from mqlab.shared.counters import Ratio
 from mqlab.shared.wording import clock, instant
+from mqlab.units import between
 
 
 def measures(facts: Facts, host: str, card: Ratio, span: tuple[float, float], calm_until: float) -> dict[str, float]:
@@ -17,15 +18,24 @@ def measures(facts: Facts, host: str, card: Ratio, span: tuple[float, float], ca
     usual = counters.usual_factor(facts, host, 0, calm_until)
     top = counters.peak(facts, host, *span)
     known = {
-        "bytes_in": card.bytes_in,
-        "bytes_out": card.bytes_out,
-        "amplification_factor": card.factor,
+        **counted(card, counters.ratios(facts, host, *span)),
         "healthy_factor": usual,
         "excess_bytes": None if usual is None else card.bytes_out - usual * card.bytes_in,
         "peak_amplification_factor": top.factor if top else None,
         "factor_after": counters.usual_factor(facts, host, span[1] + counters.PEAK, inf),
     }
     return {name: value for name, value in known.items() if value is not None}
+
+
+def counted(card: Ratio, others: Sequence[Ratio]) -> dict[str, float]:
+    """Bytes in and out and their ratio, each between those of the *others*: the same time by other scrapes.
+
+    What comes in may leave a scrape later, so the ratio's bounds do not take both from the same window.
+    """
+    came = between(card.bytes_in, (o.bytes_in for o in others))
+    left = between(card.bytes_out, (o.bytes_out for o in others))
+    known = came.measures("bytes_in") | left.measures("bytes_out")
+    return known if card.factor is None else known | left.over(came).measures("amplification_factor")
 
 
 def stage(name: str, label: str, size: float, off: float, how: str, second_way: str = "") -> Stage:

@@ -7,6 +7,7 @@ from statistics import median
 
 from mqlab.facts import Facts, Setting
 from mqlab.shared import actors, configured, counters, flows
+from mqlab.units import Interval, between
 
 _PLAIN = {"none": "uncompressed"}
 
@@ -19,10 +20,10 @@ class Recoding:
     at: float
     until: float
     ongoing: bool
-    before: float | None
+    before: Interval | None
     """Bytes out per reader and byte in; None where nothing was measured before."""
-    came: float
-    left: float
+    came: Interval
+    left: Interval
     readers: int
     readers_known: bool
 
@@ -60,7 +61,34 @@ def measured(facts: Facts, setting: Setting) -> Recoding | None:
     if not came or left is None:
         return None
     reading = max((c or 1 for p, c in zip(pieces, counts, strict=True) if p.until > at), default=1)
-    return Recoding(setting, at, until, until >= values[-1][1], before, came, left, reading, known)
+    windows = counters.edges(facts.named("host.transmit_bytes", "broker.bytes_out"), at, until)
+    others = [_wire(facts, a, b) for a, b in windows]
+    return Recoding(
+        setting,
+        at,
+        until,
+        until >= values[-1][1],
+        _usual(facts, at, before),
+        between(came, (other for other, _ in others if other is not None)),
+        between(left, (other for _, other in others if other is not None)),
+        reading,
+        known,
+    )
+
+
+def _usual(facts: Facts, at: float, level: float | None) -> Interval | None:
+    """The *level* until *at*, between those of the windows in which anybody read.
+
+    A reader that starts late reads what waited besides: no more than each byte once is usual, unless all bytes until
+    then bear it out.
+    """
+    if level is None:
+        return None
+    pieces = [p for p in flows.flows(facts) if p.until <= at and p.out_per_in is not None]
+    each = [(p.out_per_in or 0.0) / (flows.readers(facts, p) or 1) for p in pieces]
+    came = sum(p.came_in or 0.0 for p in pieces)
+    whole = sum(e * (p.came_in or 0.0) for p, e in zip(pieces, each, strict=True)) / came if came else level
+    return between(min(level, max(1.0, whole)), (e for e in each if e >= flows.WARM))
 
 
 def _taken_back(facts: Facts, setting: Setting) -> float | None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from mqlab import units
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import TrafficLedger
 from mqlab.models import kafka_defaults
-from mqlab.shared import actors, configured, counters, flows
+from mqlab.shared import actors, configured, counters, failures, flows
 from mqlab.traffic import card
 
 _PRECONDITIONS = ("enable.idempotence", "acks", "retries", "max.in.flight.requests.per.connection")
@@ -52,26 +53,23 @@ def of_client(facts: Facts, client: str, episodes: Sequence[Episode]) -> Resendi
     first = episodes[0].first_at
     last = max((e.last_at for e in episodes if e.last_at is not None), default=None)
     left = {round(v) for e in episodes for v in (e.value_min, e.value_max) if v is not None}
-    errors = counted(facts, client, "producer.record_errors", first, last)
-    expired = sum(e.count for e in facts.of_kind("record-expired") if actors.client_of(facts, e) == client)
     return Resending(
         first,
         last,
         sum(e.count for e in episodes),
         counted(facts, client, "producer.record_retries", first, last),
         counted(facts, client, "producer.record_sends", first, last),
-        errors if errors is not None else float(expired),
+        failures.failed(facts, client, {e.topic for e in episodes if e.topic}, first, last) or 0.0,
         idempotent(facts, client, first),
         tuple(sorted(left, reverse=True)),
     )
 
 
 def counted(facts: Facts, client: str, name: str, first: float | None, last: float | None) -> float | None:
-    """Increase of the counter *name* of *client*; None where it does not cover the time."""
-    own = counters.of_client(facts, name, client)
-    if not own or first is None or last is None:
-        return None
-    return counters.rise(own, first, last, counters.first_scrape(facts, own[0]))
+    """Increase of the counter *name* of *client*, all of it for lines without a date; None where it covers nothing."""
+    own = [s for s in counters.of_client(facts, name, client) if s.points]
+    begin, end = -inf if first is None else first, inf if last is None else last
+    return counters.rise(own, begin, end, counters.first_scrapes(facts)) if own else None
 
 
 def idempotent(facts: Facts, client: str, at: float | None) -> bool | None:
@@ -96,6 +94,14 @@ def ledger(facts: Facts, client: str, found: Resending) -> TrafficLedger | None:
         card.stage("retries", "transmitted again", again, 0.2, "share x outgoing bytes"),
     )
     return card.ledger(host, counted_by_card, stages, None, None, ())
+
+
+def wire(facts: Facts, told: TrafficLedger | None, found: Resending) -> dict[str, float]:
+    """Measures of what came in and left meanwhile, by the card that *told* was counted at."""
+    if told is None or found.first is None or found.last is None:
+        return {}
+    sent = counters.ratio(facts, told.host, found.first, found.last)
+    return card.counted(sent, counters.ratios(facts, told.host, found.first, found.last)) if sent else {}
 
 
 FEW = 10

@@ -13,11 +13,12 @@ from mqlab import units
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Evidence, Stage, TrafficLedger
 from mqlab.models import kafka_defaults
-from mqlab.shared import actors, configured, counters, flows
+from mqlab.shared import actors, configured, counters, failures, flows
 from mqlab.shared.wording import sample
 from mqlab.traffic import card, payload
 from mqlab.traffic import splits as traffic_splits
 from mqlab.traffic.splits import LEAST_LIMIT, MANY, MOSTLY
+from mqlab.units import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class Sums:
 
     card: counters.Ratio | None
     outgoing: float | None
-    rejected: float | None
+    rejected: Interval | None
+    """Between what the scrapes inside and outside tell."""
     accepted: float | None
     """Of this producer; None where others send to the topic too."""
     oversize: float
@@ -42,7 +44,7 @@ def summed(facts: Facts, host: str | None, client: str, topic: str, span: tuple[
     return Sums(
         counters.ratio(facts, host, start, end) if host else None,
         counters.rise(counters.of_client(facts, "producer.outgoing_bytes", client), start, end),
-        topic_bytes(facts, "broker.bytes_rejected", topic, start, end),
+        _rejected(facts, topic, start, end),
         topic_bytes(facts, "broker.bytes_in", topic, start, end) if alone else None,
         sum(size for size, _ in single),
         sum(count for _, count in single),
@@ -59,7 +61,16 @@ def topic_bytes(facts: Facts, name: str, topic: str, start: float, end: float) -
     of_topic = of_topic or flows.all_topics(facts, name)
     if not of_topic:
         return None
-    return counters.rise(of_topic, start, end, counters.first_scrape(facts, of_topic[0]))
+    return counters.rise(of_topic, start, end, counters.first_scrapes(facts))
+
+
+def _rejected(facts: Facts, topic: str, start: float, end: float) -> Interval | None:
+    name = "broker.bytes_rejected"
+    known = topic_bytes(facts, name, topic, start, end)
+    if known is None:
+        return None
+    others = [topic_bytes(facts, name, topic, a, b) for a, b in counters.edges(facts.named(name), start, end)]
+    return units.between(known, (o for o in others if o is not None))
 
 
 def _oversize(facts: Facts, client: str, start: float, end: float) -> list[tuple[float, int]]:
@@ -114,6 +125,10 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
     started, change = traffic_splits.started_at(facts, host, splits)
     first, ended = splits[0].first_at, max((s.last_at for s in splits if s.last_at is not None), default=None)
     lines = sum(s.count for s in splits)
+    if first is None and (rising := _rising(facts, client)):
+        # Lines without a date are joined to the counter of the same client.
+        started = first = rising[0][0]
+        ended = rising[-1][1]
     if started is None or first is None or ended is None:
         return SplitLedger(host, started, ended, lines)
     count, told = lines, started
@@ -127,12 +142,18 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
     measures = measured(facts, host, whole, (started, ended), calm_until)
     sources = {s.source for s in splits}
     measures |= payload.measures(facts, sources, measures.get("bytes_out"), started, ended)
-    failed = counters.rise(counters.of_client(facts, "producer.record_errors", client), started, ended)
+    failed = failures.failed(facts, client, {topic} - {"?"}, started, ended)
     if failed:
         measures["failed_records"] = failed
     if change is not None:
         measures["onset_uncertainty_seconds"] = change.before - change.after
     return SplitLedger(host, started, ended, count, sums, measures, resent, agrees, second)
+
+
+def _rising(facts: Facts, client: str) -> list[tuple[float, float, float]]:
+    """(from, to, splits) between the samples in which the producer counted any."""
+    own = counters.of_client(facts, "producer.batch_splits", client)
+    return [step for step in counters.summed(own) if step[2] > 0]
 
 
 def measured(
@@ -147,9 +168,9 @@ def measured(
         if sums.accepted:
             found["amplification_factor"] = sums.outgoing / sums.accepted
     if sums.rejected is not None:
-        found["bytes_rejected"] = sums.rejected
+        found |= sums.rejected.measures("bytes_rejected")
         if "excess_bytes" in found:  # What was rejected was sent for nothing, whether or not it came in before.
-            found["excess_bytes"] = min(found["bytes_out"], max(found["excess_bytes"], sums.rejected))
+            found["excess_bytes"] = min(found["bytes_out"], max(found["excess_bytes"], sums.rejected.likely))
     return found
 
 
@@ -189,7 +210,7 @@ def _ways(sums: Sums) -> list[tuple[str, float]]:
     """Bytes of resent batches, by each way of counting them, the most direct first."""
     ways = []
     if sums.rejected is not None:
-        ways.append(("rejected by the broker", sums.rejected - sums.oversize))
+        ways.append(("rejected by the broker", sums.rejected.likely - sums.oversize))
     needed = sums.accepted
     if sums.card is not None:
         if needed is None and sums.healthy is not None:
@@ -282,7 +303,7 @@ def counted_loops(facts: Facts, logged: frozenset[str]) -> list[CountedLoop]:
 
 def _of_client(facts: Facts, client: str) -> CountedLoop | None:
     own = counters.of_client(facts, "producer.batch_splits", client)
-    steps = [(a, b, v) for a, b, v in counters.summed(own) if v > 0]
+    steps = _rising(facts, client)
     count = sum(v for _, _, v in steps)
     if count < MANY or kafka_defaults.loops(configured.version_of(facts, client)) is False:
         return None
@@ -324,4 +345,5 @@ def _mostly_splits(facts: Facts, topic: str, sums: Sums, count: float, start: fl
     left = sums.outgoing if sums.outgoing is not None else (sums.card.bytes_out if sums.card else None)
     if left is not None:
         return left > 0 and count * least * MOSTLY >= left >= count * least * LEAST_ON_CARD
-    return bool(sums.rejected and sums.accepted is not None and sums.rejected >= sums.accepted)
+    thrown = sums.rejected.likely if sums.rejected else 0.0
+    return thrown > 0 and sums.accepted is not None and thrown >= sums.accepted

@@ -16,6 +16,7 @@ from mqlab.models import kafka_defaults, splitting
 from mqlab.models.kafka_defaults import Version
 from mqlab.shared import actors, configured, counters
 from mqlab.shared.actors import GIVEN_UP
+from mqlab.shared.benign_lines import ORDERLY
 from mqlab.shared.configured import Value
 from mqlab.shared.wording import clock
 
@@ -32,7 +33,7 @@ def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episo
     exits = [
         e
         for e in _of_process(facts, client, splits)
-        if e.value_max and e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH
+        if e.value_max not in (None, *ORDERLY) and e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH
     ]
     if exits:
         return tuple(exits)

@@ -128,7 +128,8 @@ def drain(form: str, output: str | None, orderly: bool, **given: Any) -> int:
         zone = UTC if material["tz"] == "UTC" else parse_zone(material["tz"])
         answer = planned(asked)
     if form == "json":
-        document = {"schema": DRAIN_SCHEMA, **asdict(answer), "measured_seconds": answer.measured_seconds}
+        took = answer.measured_seconds
+        document = {"schema": DRAIN_SCHEMA, **asdict(answer), "measured_seconds": took.likely if took else None}
         text = json.dumps(_plain(document), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
     else:
         text = drain_screen(answer, zone)

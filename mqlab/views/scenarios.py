@@ -11,7 +11,7 @@ import pandas as pd
 from mqlab.facts import Facts
 from mqlab.frames import NOTHING
 from mqlab.kafka.rows import Behind
-from mqlab.models.draining import Forecast, Interval, Plan, Store, lasting
+from mqlab.models.draining import Forecast, Plan, Store, lasting
 from mqlab.models.polling import ADVISED_MARGIN, largest_safe_records, smallest_safe_interval
 from mqlab.quantities import BadQuantityError
 from mqlab.scenarios import drain
@@ -22,7 +22,7 @@ from mqlab.scenarios.replay_changes import BadChangeError, changes
 from mqlab.scenarios.replay_inputs import NoReplayError
 from mqlab.shared.queues import OWN, spread
 from mqlab.shared.table import table
-from mqlab.units import clock, counted, digits, duration, number, percent, size
+from mqlab.units import Interval, clock, counted, digits, duration, number, percent, size
 from mqlab.views.kafka_group import Phase, RebalanceView
 
 _COLUMNS = "with|rebalances|longest poll|polls too late|lag at the end|handed out twice"
@@ -176,9 +176,9 @@ def _forecast(answer: DrainAnswer, forecast: Forecast) -> Iterator[tuple[str, st
     told = f"never: {forecast.never}" if forecast.never else f"{forecast.seconds.words(lasting)} from {since}"
     if forecast.start_seconds.likely and not forecast.never:
         told += f", {duration(forecast.start_seconds.likely + forecast.seconds.likely)} from the restart"
-    if took and not forecast.never:
-        off = forecast.seconds.likely / took - 1
-        measured = f"{duration(took)} with snapshots up to {duration(answer.between_snapshots_seconds)} apart"
+    if took and took.likely and not forecast.never:
+        off = forecast.seconds.likely / took.likely - 1
+        measured = took.words(duration)
         told += f"; measured {measured}: the forecast is {percent(abs(off))} too {'long' if off > 0 else 'short'}"
     yield ("FORECAST", told)
     for owner in sorted(forecast.owners, key=lambda owner: -owner.seconds.likely)[:6]:

@@ -86,10 +86,25 @@ def test_measures_of_the_card_are_bytes_and_ratios():
         "bytes_rejected": 6 * SENT_BY_LOOP,
         "onset_uncertainty_seconds": 10.0,
         "split_count": 120.0,
+        "bytes_in_low": 400_000,
+        "bytes_in_high": 600_000,
+        "bytes_out_low": 4 * (200_000 + SENT_BY_LOOP),
+        "bytes_out_high": 6 * (200_000 + SENT_BY_LOOP),
+        "amplification_factor_low": 4 * (200_000 + SENT_BY_LOOP) / 600_000,
+        "amplification_factor_high": 6 * (200_000 + SENT_BY_LOOP) / 400_000,
+        "bytes_rejected_low": 4 * SENT_BY_LOOP,
+        "bytes_rejected_high": 6 * SENT_BY_LOOP,
     }
     assert [(s.name, s.bytes) for s in finding.ledger.stages] == [
         ("rejected-batches", 6 * SENT_BY_LOOP), ("accepted", 1_200_000), ("unexplained", 0),
     ]  # fmt: skip
+
+
+def test_lines_without_a_date_are_joined_to_the_counter_of_the_same_client():
+    undated = tuple(replace(e, first_at=None, last_at=None) for e in LOOP)
+    (finding,) = batch_split_loop.detect(facts(version("3.9.1"), BIG, LIMIT, undated, COUNTED, CARD, log())).findings
+    assert (finding.started_at.timestamp(), finding.ended_at.timestamp()) == (at(300), at(360))
+    assert finding.measures["bytes_out"] == 6 * (200_000 + SENT_BY_LOOP)
 
 
 def test_a_file_from_after_the_repair_does_not_excuse_a_loop():
@@ -152,6 +167,7 @@ def test_crashes_are_counted_and_those_of_other_processes_are_not():
     exits = (
         episode("process-exit", 362, "supervisor.log", left=3, reason="app"),
         episode("process-exit", 340, "supervisor.log", left=1, reason="reporting"),
+        episode("process-exit", 365, "supervisor.log", left=143, reason="app"),
     )
     finding = batch_split_loop.detect(facts(version("2.1.0"), BIG, LIMIT, LOOP, exits, log())).findings[0]
     assert (finding.measures["crashes"], finding.severity) == (1, Severity.CRITICAL)

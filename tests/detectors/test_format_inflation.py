@@ -43,7 +43,28 @@ def test_its_measures_are_the_bytes_from_the_change_on():
     assert dict(finding.measures) == {
         "bytes_in": 3_000_000, "bytes_out": 30_000_000, "amplification_factor": 10, "excess_bytes": 27_000_000,
         "healthy_factor": 1,
+        "bytes_in_low": 2_800_000, "bytes_in_high": 3_000_000,
+        "bytes_out_low": 28_000_000, "bytes_out_high": 30_000_000,
+        "amplification_factor_low": 28_000_000 / 3_000_000, "amplification_factor_high": 30_000_000 / 2_800_000,
     }  # fmt: skip
+
+
+def test_what_a_late_reader_catches_up_is_not_the_usual_factor():
+    late = series("broker.bytes_out", ramp((10, 0), (20, 150_000), (30, 1_000_000)), **BROKER)
+    measures = format_inflation.detect(facts(CHANGED, ZSTD, IN, late, ONE_GROUP)).findings[0].measures
+    usual = [round(measures[f"healthy_factor{end}"], 1) for end in ("_low", "", "_high")]
+    assert usual == [0.9, 1, 1.5]
+
+
+def test_what_came_in_to_a_wasteful_producer_is_what_its_card_received():
+    host = {"device": "eth0", "instance": "app-1:9100"}
+    cards = (
+        series("host.receive_bytes", ramp((60, 40_000)), **host),
+        series("host.transmit_bytes", ramp((30, 60_000), (30, 300_000)), **host),
+    )
+    finding = format_inflation.detect(facts(SENDS, WASTEFUL, UNBATCHED, PAYLOAD, cards)).findings[0]
+    names = ("bytes_in", "bytes_out", "amplification_factor", "healthy_factor", "needed_bytes")
+    assert [finding.measures[name] for name in names] == [1_200_000, 9_000_000, 7.5, 1.5, 1_590_000]
 
 
 def test_taking_the_setting_back_ends_it():

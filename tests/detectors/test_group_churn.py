@@ -67,6 +67,13 @@ def test_a_process_that_dies_again_and_again_is_proven_by_its_exits():
     assert others(LOOP) == []
 
 
+@pytest.mark.parametrize(("statuses", "deaths"), [((1, 1, 1, 143), 3), ((1, 137, 1, 1), 4), ((0, 1, 1, 1), 3)])
+def test_an_end_with_the_status_of_one_that_was_asked_for_is_no_death(statuses, deaths):
+    exits = tuple(exited("a", when, status) for when, status in zip(DIES, statuses, strict=True))
+    (one,) = detect(facts(looping(), CALM, exits, WORK, steady("b", 4, 300), SET)).findings
+    assert (one.measures["deaths"], one.measures["restarts"]) == (deaths, 4)
+
+
 def test_the_error_that_it_prints_before_each_end_is_told():
     given = replace(facts(looping(), CALM, WORK, SET), shapes=(ERROR,))
     (one,) = detect(given).findings

@@ -89,6 +89,19 @@ def test_a_release_is_told_by_the_reasons_of_3_9_alone():
     assert one.measures["members"] == 3
 
 
+@pytest.mark.parametrize(("kinds", "found"), [({"app-stopping"}, 1), (set(), 0), ({"app-started", "app-stopping"}, 1)])
+def test_clients_that_print_no_start_are_restarted_where_they_say_that_they_stop(kinds, found):
+    broker, logs = deploy(60, 90, 120)
+    own = [[e for e in these if e.kind in kinds] for these in logs]
+    assert len(detect(facts(broker, own, BROKER_LOG)).findings) == found
+
+
+def test_a_log_that_has_the_first_start_and_no_other_tells_of_one_process():
+    broker, logs = deploy(60, 90, 120)
+    own = [[e for e in these if e.kind == "app-stopping" or e.first_at < at(0)] for these in logs]
+    assert detect(facts(broker, own, BROKER_LOG)).findings == ()
+
+
 def test_pods_with_new_names_replace_the_former_ones():
     broker = ["10:00:00 preparing 0 Adding new member {old-a1}", "10:00:03 stable 1 3"]
     broker += ["10:00:01 new {old-b1}", "10:00:02 new {old-c1}"]

@@ -60,6 +60,7 @@ def test_a_record_that_fails_while_its_partition_stands_at_it_and_others_move_is
     assert (finding.started_at.timestamp() - at(0), finding.ongoing) == (100, True)
     assert finding.measures == {
         "offset": 1000, "retries": 201, "stalled_seconds": 200, "stuck_lag": 2005, "peak_lag": 2020,
+            "pending_records": 2020,
         "lag_growth_per_second": pytest.approx(10),
     }  # fmt: skip
     assert "invoices-3@1000 fails again and again: 201 attempts" in finding.statement

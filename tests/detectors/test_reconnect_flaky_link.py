@@ -38,7 +38,10 @@ def own_log(lives, away, *, waits=False):
 def test_a_client_that_the_broker_times_out_again_and_again_has_a_bad_link():
     (one,) = detect(facts(seen(tram()))).findings
     assert (one.severity, one.certainty, one.subject) == (Severity.NOTICE, Certainty.PROVEN, "tram")
-    assert one.measures == {"clients": 1, "losses": 4, "life_seconds": 47.5, "away_seconds": 7.5, "by_timeout": 4}
+    assert one.measures == {
+        "clients": 1, "losses": 4, "life_seconds": 47.5, "by_timeout": 4,
+        "away_seconds": 7.5, "away_seconds_low": 5, "away_seconds_high": 20,
+    }  # fmt: skip
     assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(45), at(293))
     assert [place.why for place in one.evidence[:2]] == ["the broker's keep-alive passes", "and it comes back"]
 

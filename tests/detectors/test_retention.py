@@ -232,3 +232,18 @@ def test_one_refused_position_and_those_above_the_end_are_not_known_to_be_delete
         [(n, str(n), 0, 900) for n in range(4)],
     ):
         assert retention_loss.detect(facts(refused(*places))).findings == ()
+
+
+def small(asked, start, **more):
+    text = f"the request offset too small. group=g, topic=T, requestOffset={asked}, brokerMinOffset={start}"
+    return episode("offset-moved", 5, "broker.log", text=text, group="g", topic="T", reason="too small", **more)
+
+
+def test_rocketmq_tells_the_position_and_the_start_of_the_queue_above_it():
+    own = log("broker.log", "rocketmq-broker-log")
+    (finding,) = retention_loss.detect(facts(own, small(1200, 60200), small(1188, 60150), small(1200, 60200))).findings
+    assert (finding.subject, finding.measures) == ("g/T", {"resets": 2, "skipped_offsets": 59000 + 58962})
+    assert retention_loss.detect(facts(own, small(0, 60200))).findings == ()
+    assert retention_loss.detect(facts(own, small(900, 400))).findings == ()
+    by_hand = episode("offsets-reset", 1, "broker.log", group="g", topic="T")
+    assert retention_loss.detect(facts(own, small(1200, 60200), by_hand)).findings == ()

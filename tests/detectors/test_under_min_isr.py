@@ -107,6 +107,9 @@ def test_records_that_expired_count_as_failed_without_a_ledger():
     (finding,) = under_min_isr.detect(facts(refused(), expired, PRODUCER)).findings
     assert finding.measures["failed_records"] == 409
     assert "409 records were reported as failed." in finding.statement
+    errors = series("producer.record_errors", [0, *[0] * 12, 200, *[412] * 20], client_id="gateway", instance="g:1")
+    (counted,) = under_min_isr.detect(facts(refused(), expired, errors, PRODUCER)).findings
+    assert counted.measures["failed_records"] == 412
 
 
 def test_an_application_that_is_blocked_meanwhile_makes_it_critical():

@@ -1,9 +1,9 @@
 """Why a receiver got fewer messages, as drawn data."""
 
 from mqlab.figures.mqtt import funnel_bars, message_funnel
-from mqlab.models.draining import Interval
 from mqlab.models.mqtt import funnel
 from mqlab.mqtt.explained import Explained
+from mqlab.units import Interval
 
 LOSSES = [("dropped by a full queue", Interval(30, 30, 30)), ("above a quota", Interval(5, 10, 20))]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.draining import Interval
 from mqlab.models.falling import falling, lines
+from mqlab.units import Interval
 
 
 def legs(start, *parts):

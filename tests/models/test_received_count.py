@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.draining import Interval
 from mqlab.models.mqtt import RESIDUAL, funnel
+from mqlab.units import Interval
 
 LOSSES = st.lists(
     st.tuples(st.sampled_from("abc"), st.tuples(*[st.integers(0, 10**6)] * 3).map(lambda x: Interval(*sorted(x)))),

@@ -1,0 +1,251 @@
+"""What was seen and not explained, kind by kind: what hypotheses are weighed by.
+
+A mark is all that was seen of one kind: an event that is trouble or that a class prints itself, what a rule saw and
+could not decide, connections that end again and again, what waits, symptoms, and lines whose words alone tell of a
+class. What a start, an orderly stop or a first join prints is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from mqlab.catalogue import INCIDENTS
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence, Finding, Result
+from mqlab.known_errors import PREFIX, known_errors, of_class, words
+from mqlab.mqtt import ends
+from mqlab.rows import Shape
+from mqlab.shared.actors import log_end
+from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
+from mqlab.shared.queues import lag
+from mqlab.shared.wording import clock, few
+from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
+from mqlab.units import counted, number
+from mqlab.wordings import wordings
+
+_SEVERE = frozenset({"WARN", "ERROR", "FATAL"})
+_FAILURE = re.compile(
+    r"(?:exception|error)s?\b|\b(?:fail(?:s|ed|ing|ures?)?|refus\w+|denied|reject(?:s|ed|ing)?|timed[ -]?out|taken over"
+    r"|kicked)\b",
+    re.IGNORECASE,
+)
+"""How lines of any program tell of a failure. They are words of their own: ``LogDirFailureHandler: Starting`` tells of
+none, and neither does a count of failures, which is 0 in health."""
+_SAID = re.compile(
+    r"\b(?:unable|can ?not|can't|could not|(?<![.\w])time[ -]?outs?|killed|corrupt\w*|lost|unavailable|expired|unknown"
+    r"|invalid|missing|not (?:found|available|connected|authori[sz]ed)|no such|no space|too (?:many|large))\b",
+    re.IGNORECASE,
+)
+"""How lines tell of one that have no level; what a program writes at INFO it takes to be in order."""
+_COUNT = re.compile(r"\w+[ =:]+#")
+WORDED = "worded-"
+"""What the kind of lines begins with that nobody knows but whose words tell of a class (``wordings.toml``)."""
+_GENERAL = ("send-failed",)
+"""Events whose lines may name their cause behind it."""
+_AGAIN = {
+    "coordinator-lost": 3, "no-controller": 3, "heartbeat-failed: rebalanc": 3, "replica-fetch-failed": 3,
+    "subscription-missing": 3, "subscription-changed: update": 2,
+}  # fmt: skip
+"""Events that every failover, restart or new member brings once or twice, and from how many on they are a sign."""
+_FAILOVER = ("coordinator-lost", "no-controller")
+"""Events that a start prints until somebody leads."""
+_STOPPED = ("log-truncated", "replica-fetch-failed")
+"""Events that follow where a broker is stopped in good order, and others lead on meanwhile."""
+_BEHIND = 500
+"""Messages in a queue that wait in health: as many as one poll takes (max.poll.records)."""
+LINES = 3
+"""Lines that are cited for each."""
+_EMPTY = frozenset({"group-emptied", "group-offline", "tool-error"})
+_BACK = ("member-joined", "rebalance-stabilized", "join-completed", "consumer-starting", "queues-allocated")
+"""Events that say that a group has members."""
+_GOODBYES = frozenset({"app-stopping", "consumer-stopped", "consumer-closed", "leave-sent"})
+_ENDS = ("app-stopping", "consumer-closed", "consumer-stopped", "process-exit")
+_BEGINS = ("app-started", "settings-printed", "client-created", "client-configured", "consumer-starting")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """All that was seen of one kind."""
+
+    kind: str
+    lines: int
+    text: str
+    evidence: tuple[Evidence, ...]
+    at: float | None
+
+
+@cache
+def signs(slug: str) -> frozenset[str]:
+    """Kinds of events that the mechanism of a class prints itself, and the known errors that are signs of it."""
+    known = (kind for kind in of_class(slug) if kind.startswith(PREFIX))
+    return frozenset((WORDED + slug, *INCIDENTS[slug].signs, *known))
+
+
+def _is_said(episode: Episode) -> bool:
+    """The table of known errors does not leave it out."""
+    if episode.kind in _GENERAL:
+        return True
+    errors = [error for error in known_errors().values() if error.kind == episode.kind]
+    return any(error.says(episode.reason, episode.first.text) for error in errors)
+
+
+def complaints(facts: Facts) -> tuple[Shape, ...]:
+    """Lines of WARN or worse, or that tell of a failure, outside starts, and that are no event; most frequent first."""
+    leveled = {s.source for s in facts.shapes if s.level}  # what has no level there belongs to a record that has one
+    return tuple(s for s in _complaining(facts) if s.level or s.source not in leveled)
+
+
+def _complaining(facts: Facts) -> Sequence[Shape]:
+    begun = starts(facts)
+    loud = [s for s in facts.shapes if _complains(s) and not remark(facts, s) and not begun.around(s)]
+    return sorted(loud, key=lambda s: (-s.lines, s.source, s.first_line))
+
+
+def _complains(shape: Shape) -> bool:
+    if (shape.level or "") in _SEVERE:
+        return True
+    told = _COUNT.sub("", shape.shape)
+    return bool(_FAILURE.search(told) or (shape.level is None and _SAID.search(told)))
+
+
+def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
+    """Events that are trouble or a class's own sign, and that no finding explains; the most frequent first."""
+    begun = starts(facts)
+    marks = []
+    for sign in sorted({kind for slug, i in INCIDENTS.items() for kind in (*signs(slug), *i.accounts_for)}):
+        kind, _, reason = sign.lower().partition(": ")
+        classes = (*trouble().get(sign, ()), *(slug for slug in INCIDENTS if sign in signs(slug)))
+        told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
+        told += [e for e in facts.of_kind(*_GENERAL) if kind.startswith(PREFIX) and _names(kind, e)]
+        told = [
+            e for e in told if (_is_said(e) and not begun.around(e) if kind.startswith(PREFIX) else abnormal(facts, e))
+        ]
+        told = [e for e in told if not _passes(facts, begun, e)]
+        left = [e for e in told if not explained(e.first_at, findings, classes)]
+        if sum(e.count for e in left) >= _AGAIN.get(sign, 1):
+            marks.append(_mark(sign, left))
+    return sorted(marks, key=lambda mark: (-mark.lines, mark.kind))
+
+
+def _names(kind: str, episode: Episode) -> bool:
+    """A line that says no more than that a send failed names this known error as the reason."""
+    error = known_errors()[kind.removeprefix(PREFIX)]
+    return re.search(error.contains or error.begins, episode.first.text) is not None
+
+
+def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
+    """Part of a start, a stop that nobody undid, or a group without members for a moment, or at the very end."""
+    at = episode.first_at
+    if at is None:
+        return False
+    if episode.topic == "__cluster_metadata":  # Raft truncates only what no majority had
+        return episode.kind == "log-truncated"
+    if episode.kind in _STOPPED:
+        return any(at - STARTING <= (e.first_at or 0.0) <= at for e in facts.of_kind("broker-stopping"))
+    if episode.kind in _FAILOVER:
+        end = log_end(facts, (episode.source,)) or at
+        return begun.around(episode) or (begun.at_begin(episode) and end - at > RESTART)
+    if episode.kind == "member-joined":  # a first join is no sign of anything
+        known = [(e.group, e.client_id, e.first_at or 0.0) for e in facts.of_kind("member-joined")]
+        again = any((g, c) == (episode.group, episode.client_id) and when < at for g, c, when in known)
+        return not again or _forms_group(facts, episode)
+    if episode.kind in _GOODBYES:
+        later = any(e.source == episode.source and (e.first_at or 0.0) >= at for e in facts.of_kind(*_BEGINS))
+        asked = any(
+            e.source == episode.source and abs((e.first_at or at) - at) <= RESTART for e in facts.of_kind(*_ENDS)
+        )
+        return asked and not later
+    if episode.kind in _EMPTY and episode.group:
+        own = [p for p in facts.positions if p.group == episode.group and p.at is not None and p.at >= at]
+        joined = [e for e in facts.of_kind(*_BACK) if e.group == episode.group and (e.last_at or 0.0) >= at]
+        waiting = sum(lag(p) for p in own if None not in (p.committed, p.end) and p.at == own[-1].at)
+        return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= _BEHIND) or _ends(facts, at)
+    return False
+
+
+def _forms_group(facts: Facts, join: Episode) -> bool:
+    """The group's first generation has all members that joined until then: even of one name, none came again."""
+    first = [e for e in facts.of_kind("rebalance-stabilized") if e.group == join.group and e.value_min == 1]
+    until = first[0].first_at if first else None
+    own = [e for e in facts.of_kind("member-joined") if e.group == join.group]
+    ids = {e.member_id for e in own if until is not None and (e.first_at or 0.0) <= until}
+    return join.member_id in ids - {None} and first[0].reason == str(len(ids))
+
+
+def _ends(facts: Facts, at: float) -> bool:
+    """The material ends soon after *at*: what stopped then may be all that was gathered from."""
+    return (facts.covered_until() or at) - at <= RESTART
+
+
+def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
+    lines = sum(episode.count for episode in episodes)
+    who = Counter[str]()
+    for episode in episodes:
+        who[episode.client_id or episode.group or episode.topic or episode.node or ""] += episode.count
+    named = few([name for name, _ in who.most_common() if name], 3)
+    at = episodes[0].first_at
+    since = "" if at is None else f", from {clock(at)} UTC on"
+    text = f"{words()[kind]}, {counted(lines, 'time')}{since}{f': {named}' if named else ''}"
+    places = tuple(episode.first.because(words()[kind]) for episode in episodes[:LINES])
+    return Mark(kind, lines, text, places, at)
+
+
+def suspected(results: Mapping[str, Result]) -> Iterable[Mark]:
+    """What rules saw of their classes, and could not decide."""
+    return [
+        Mark(slug, max(1, len(result.evidence)), result.seen, result.evidence[:LINES], None)
+        for slug, result in results.items()
+        if result.seen and not result.findings
+    ]
+
+
+def broken(facts: Facts, findings: Sequence[Finding]) -> Iterator[Mark]:
+    """Connections of one client that ended again and again, at once or without a good-bye."""
+    left = [e for e in facts.of_kind(*ends.KINDS) if not explained(e.first_at, findings, None)]
+    if brief := ends.brief(left):
+        yield _mark("connection-lost: at once", brief)
+    elif broken := ends.broken(left):
+        yield _mark("connections-broken", broken)
+
+
+def worded(facts: Facts) -> Iterator[Mark]:
+    """Lines that complain and that nobody knows, by the class of which their words tell."""
+    told = _complaining(facts)
+    for slug, wording in wordings().items():
+        ours = [shape for shape in told if wording.search(shape.sample or shape.shape)]
+        if ours:
+            kind = "lines that complain of it in words of their own"
+            text = f"{counted(sum(s.lines for s in ours), 'line')} that complain: {ours[0].shape.strip()[:80]}"
+            places = tuple(Evidence(s.source, s.first_line, s.sample or s.shape, kind) for s in ours[:LINES])
+            yield Mark(WORDED + slug, sum(s.lines for s in ours), text, places, ours[0].first_at)
+
+
+def of_symptoms(symptoms: Sequence[Symptom], told: Collection[str]) -> Iterable[Mark]:
+    """Symptoms of other kinds than those *told*: counters, lag, copies, lines that nobody knows."""
+    return [Mark(s.kind, s.lines, s.text, (), s.at) for s in symptoms if s.kind not in told]
+
+
+def waiting(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
+    """Queues of which more waits for a group than one poll takes, where the last snapshot shows it."""
+    last = {(p.group, p.topic, p.queue): p for p in facts.positions if p.group and None not in (p.committed, p.end)}
+    behind = [p for p in last.values() if lag(p) > _BEHIND and not explained(p.at, findings, None)]
+    ahead = [
+        p for p in last.values() if (p.committed or 0) - (p.end or 0) > _BEHIND and not explained(p.at, findings, None)
+    ]
+    for kind, queues in (
+        ("backlog-negative", ahead),
+        ("backlog-read", [p for p in behind if p.client_id or p.member_id]),
+        ("backlog-unread", [p for p in behind if not (p.client_id or p.member_id)]),
+    ):
+        if queues:
+            groups = few(sorted({p.group or "" for p in queues}), 3)
+            count = sum(
+                abs((p.end or 0) - (p.committed or 0)) if kind == "backlog-negative" else lag(p) for p in queues
+            )
+            waiting = f"{number(count)} {words()[kind]}, in {counted(len(queues), 'queue')}: {groups}"
+            places = tuple(Evidence(p.source, p.line, p.text, words()[kind]) for p in queues[:LINES])
+            yield Mark(kind, len(queues), waiting, places, queues[0].at)

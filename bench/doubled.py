@@ -18,13 +18,14 @@ from pathlib import Path
 from mqlab.formats import signatures
 from mqlab.formats.base import Signature
 
-_APART = re.compile(r"(\\.|\(\?P?<?\w*[:>]|\(\?[=!<]+|\[\^?\]?(?:\\.|[^\]])*\])|([A-Za-z]+)", re.DOTALL)
-"""Of a regex, what must stay as it is (escapes, openings of groups, classes), or else a word."""
+_APART = re.compile(r"(\\.|\(\?P?<?\w*[:>]|\(\?[=!<]+|\[\^?\]?(?:\\.|[^\]])*\]|\{\d*,?\d*\})|([A-Za-z]+|\d+)", re.DOTALL)
+"""Of a regex, what must stay as it is (escapes, openings of groups, classes, repeats), or else a word or a number."""
+_DIGITS = str.maketrans("0123456789", "5678901234")
 
 
 def in_other_words(pattern: str) -> str:
-    """The same regex with every word written in another alphabet."""
-    return _APART.sub(lambda part: part[1] or codecs.encode(part[2], "rot13"), pattern)
+    """The same regex with every word and number written in another alphabet."""
+    return _APART.sub(lambda part: part[1] or codecs.encode(part[2], "rot13").translate(_DIGITS), pattern)
 
 
 def double() -> None:

@@ -105,8 +105,8 @@ KINDS = (
     Kind(300, "ERROR", "given member.id stock-sync-{1}-{uuid} is known as a static member {group}, but not "
          "matching the expected member.id {group}-{uuid} during commit (kafka.coordinator.group.GroupMetadata)"),
     Kind(1230, "ERROR", "[ReplicaManager broker={1}] Error processing append operation on partition payments-{2} "
-         "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.InvalidTimestampException: One or more records "
-         "have been rejected due to invalid timestamps, by broker {b} in partition payments-{n}"),
+         "(kafka.server.ReplicaManager)\norg.apache.kafka.common.InvalidRecordException: Inner record inside the "
+         "compressed record batch does not have incremental offsets, by broker {b} in partition payments-{n}"),
     Kind(820, "ERROR", "[ReplicaManager broker={1}] Error processing append operation on partition device-json-{2} "
          "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order "
          "sequence number for producer {n} at offset {n} in partition device-json-{n}: {n} (incoming seq. number), {n} "

@@ -73,7 +73,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("message-expired-back", begins=r"send expire msg back", also=rf"{FIELDS}|queueId=(?P<queue>\d+)"),
     Signature(
         "offset-illegal",
-        begins=r"the pull request offset illegal.*minOffset=0(?!\d)",
+        begins=r"the pull request offset illegal.*minOffset=0(?:\D|$)",
         also=_PULLED,
         told="above the end",
     ),

@@ -126,12 +126,12 @@ def test_mqlab_says_the_same_of_a_redacted_capture(sample, tmp_path):
 
 
 def said(diagnosis):
-    """What a diagnosis says beside names."""
+    """What a diagnosis says beside names; of two files that hold the same row, either may be cited."""
     return {
         "verdict": (diagnosis.verdict.incident, diagnosis.verdict.certainty),
         "findings": [
             (one.incident, one.severity, one.certainty, one.started_at, one.ended_at, dict(one.measures),
-             [(evidence.line, len(evidence.text)) for evidence in one.evidence])
+             [evidence.line for evidence in one.evidence])
             for one in diagnosis.findings
         ],
         "rejected": sorted(one.incident for one in diagnosis.rejected),

@@ -133,7 +133,8 @@ def _rank(incident: Incident, own: Sequence[Mark], weight: float, *, settled: bo
     loud = sum(mark.lines for mark in own if mark.kind in trouble())
     is_worded = all(mark.kind.startswith(WORDED) for mark in own)
     is_faint = all(mark.kind.startswith(WORDED) or mark.kind in _vague() for mark in own)
-    vague = not any(": " in m.kind or m.kind == incident.slug for m in own)  # a rule's or line's own words say more
+    sure = {incident.slug, *incident.alone}  # a rule's or line's own words say more
+    vague = not any(": " in mark.kind or mark.kind in sure for mark in own)
     shared = not any(mark.kind in incident.alone for mark in own)  # others print such lines, too
     place = [*wordings()].index(incident.slug) if is_worded else 0
     lines = sum(mark.lines for mark in own)

@@ -40,17 +40,21 @@ FORMAT = Spec("emqx-log", Role.BROKER_LOG, (EVENTS, VOLUME), "emqx", Reading.LOG
 _MESSAGE = r", Topic=(?P<topic>.+?), From="
 _REASON = r"\breason: (?P<reason>\w+)"
 _ENDS = {
-    "normal": "normal", "tcp_closed": "closed", "ssl_closed": "closed", "einval": "closed", "etimedout": "closed",
+    "normal": "normal", "closed": "closed", "tcp_closed": "closed", "ssl_closed": "closed", "einval": "closed",
+    "etimedout": "closed",
     "keepalive_timeout": "keep-alive", "idle_timeout": "idle", "kicked": "kicked", "frame_too_large": "frame-too-large",
     "not_authorized": "not-authorized", "proc_heap_too_large": "queue-killed", "message_queue_too_long": "queue-killed",
     "mailbox_overflow": "queue-killed",
 }  # fmt: skip
 """What ``{shutdown, …}`` means (emqx_connection, emqx_channel)."""
-_SHUT = r"(?:\{shutdown, ?|socket_force_closed.*\breason: |terminated, reason: )\{?(?:shutdown, ?)?"
+_SHUT = (
+    r"(?:[Tt]erminated?\b.{0,300}?\{shutdown, ?|terminated, reason: |[Ss]hutdown for |Force to close the socket due to "
+    r"|socket_force_closed.*\breason: )\{?(?:shutdown, ?)?"
+)
 
 
 def _ended(word: str, told: str) -> Signature:
-    return Signature("client-disconnected", contains=rf"{_SHUT}{word}\b", told=told)
+    return Signature("client-disconnected", begins=rf"{_SHUT}{word}\b", also=LAYOUT, told=told)
 
 
 SIGNATURES: tuple[Signature, ...] = (
@@ -107,7 +111,7 @@ SIGNATURES: tuple[Signature, ...] = (
         contains=r"(?P<reason>maximum heap size) reached|reason => (?P<reason2>proc_heap_too_large)"
         r"|(?P<reason3>mailbox_overflow|message_queue_too_long)",
     ),
-    Signature("session-takeover", contains=rf"{_SHUT}(?P<reason>takeovered|takenover|discarded|conflict)\b"),
+    Signature("session-takeover", begins=rf"{_SHUT}(?P<reason>takeovered|takenover|discarded|conflict)\b", also=LAYOUT),
     *(_ended(word, told) for word, told in _ENDS.items()),
     Signature(
         "client-disconnected",
@@ -127,7 +131,8 @@ SIGNATURES: tuple[Signature, ...] = (
 )
 
 _OURS = re.compile(
-    rf"^\W{{0,2}}\d{{4}}-\d\d-\d\d[T ]\S+ {_LEVEL}(?:.*@{_ADDRESS} \[[\w/]+\] |.*\bmsg: \w+|.*\bmfa: emqx|\[[\w/ ]+\] )"
+    rf"^\W{{0,2}}\d{{4}}-\d\d-\d\d[T ]\S+ (?:[A-Z]+ )?{_LEVEL}"
+    rf"(?:.*@{_ADDRESS} \[[\w/]+\] |.*\bmsg: \w+|.*\bmfa: emqx|\[[\w/ ]+\] )"
     r"|@emqttd_\w+:\w+:\d|\bemqx_\w+:\w+/\d|\"mfa\": ?\"emqx|log_events_throttled_during_last_period"
 )
 

@@ -77,8 +77,8 @@ _LEVELED = re.compile(rf"\W{{0,2}}{_WORD}(?:\]|:|\b)\s?")
 _PAIR = re.compile(r'([\w.]+)=("(?:[^"\\]|\\.)*"|[^\s"]+)')
 _MESSAGES, _TIMES, _LEVELS = ("msg", "message"), ("time", "ts", "t", "timestamp"), ("level", "lvl", "severity")
 _WHO = ("component", "logger", "module", "caller", "name")
-_BOOT = re.compile(r"(?P<letter>[EWIDV]) \(\d+\) (?P<where>\w+): ")
-"""ESP-IDF's log: milliseconds since the start of the device, so no moment."""
+_BOOT = re.compile(r"(?P<letter>[EWIDV]) \((?:\d+|(?P<clock>\d\d:\d\d:\d\d\.\d{3}))\) (?P<where>\w+): ")
+"""ESP-IDF's log: milliseconds since the start of the device, which are no moment, or its clock."""
 _PYTHON = re.compile(rf"{_WORD}:(?P<where>[\w.-]+):(?P<message>.*)")
 """``WARNING:kafka.coordinator:…``, as ``logging.basicConfig`` prints it."""
 _OWN = re.compile(
@@ -141,7 +141,8 @@ class Clock:
         if python := _PYTHON.match(line):
             return f"{_WORDS[python['word']]} [-] {python['where']} - {python['message']}"
         if boot := _BOOT.match(line):
-            return f"{_LETTERS.get(boot['letter'], 'DEBUG')} [{boot['where']}] - {line[boot.end() :]}"
+            when = f"{self.today} {boot['clock']} " if boot["clock"] else ""
+            return f"{when}{_LETTERS.get(boot['letter'], 'DEBUG')} [{boot['where']}] - {line[boot.end() :]}"
         return line if _LEVELED.match(line) else None
 
     def begins(self, line: str) -> bool:

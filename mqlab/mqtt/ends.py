@@ -17,6 +17,8 @@ _LOST = ("client-disconnected", "connection-lost")
 KINDS = (*_MADE, *_LOST)
 """Events that tell of connections: a broker's and a client's own."""
 _OWN = ("connection-made", "connection-lost")
+_LINK = "Wi-Fi"
+"""Reason of a client that lost its radio, and its broker with it."""
 _ABRUPT = (None, "closed")
 """Reasons of a broker for an end without a good-bye, of which nothing else is known."""
 _AGAIN = 3
@@ -38,7 +40,8 @@ def brief(episodes: Sequence[Episode]) -> list[Episode]:
     """Ends of those clients whose connections ended at once, again and again."""
     every = _by_client(episodes)
     found = []
-    for client, ends in _ended(every).items():
+    for client, every_end in _ended(every).items():
+        ends = [end for end in every_end if end.reason != _LINK]
         made = [e for e in every[client] if e.kind in _MADE]
         short = [end for end in ends if any(_within(one, end, _AT_ONCE) for one in made)]
         if _count(short) >= _TWICE:

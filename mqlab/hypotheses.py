@@ -86,8 +86,8 @@ def hypotheses(
         results: what each class's detector answered.
         systems: those that the material is of.
     """
-    known = [f for f in findings if f.certainty > Certainty.POSSIBLE]
-    told = (*of_events(facts, known), *waiting(facts, known), *suspected(results), *broken(facts, known))
+    sure = [f for f in findings if f.certainty > Certainty.POSSIBLE]
+    told = (*of_events(facts, sure), *waiting(facts, sure), *suspected(results), *broken(facts, sure))
     named = (*told, *of_symptoms(symptoms, {mark.kind for mark in told}))
     marks = (*named, *worded(facts))
     every = sum(mark.lines for mark in marks)
@@ -107,7 +107,9 @@ def hypotheses(
     ranked.sort(key=lambda entry: entry[0])
     with_signs = sum(not rank[0] for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
-    likely = (*_noticed(facts, findings), *likely)[:SHOWN]
+    noticed = tuple(_noticed(facts, findings))
+    known = {hypothesis.incident for hypothesis in noticed}
+    likely = (*noticed, *(hypothesis for hypothesis in likely if hypothesis.incident not in known))[:SHOWN]
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
     is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
     is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)

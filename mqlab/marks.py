@@ -54,6 +54,8 @@ _AGAIN = {
 """Events that every failover, restart or new member brings once or twice, and from how many on they are a sign."""
 _FEW = 3
 """Part of all records from which once is enough: nobody copies what every restart brings out of a whole log."""
+_PASTE = 20
+"""Records of what somebody copied by hand: he left out what does not matter."""
 _FAILOVER = ("coordinator-lost", "no-controller")
 """Events that a start prints until somebody leads."""
 _STOPPED = ("log-truncated", "replica-fetch-failed")
@@ -118,7 +120,7 @@ def _complains(shape: Shape) -> bool:
 def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     """Events that are trouble or a class's own sign, and that no finding explains; the most frequent first."""
     begun = starts(facts)
-    records = sum(e.count for e in facts.episodes) + sum(s.lines for s in facts.shapes if s.level)
+    records = _records(facts)
     marks = []
     for sign in sorted({kind for slug, i in INCIDENTS.items() for kind in (*signs(slug), *i.accounts_for)}):
         kind, _, reason = sign.lower().partition(": ")
@@ -134,6 +136,10 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         if lines >= _AGAIN.get(sign, 1) or (lines and lines * _FEW >= records):
             marks.append(_mark(sign, left))
     return sorted(marks, key=lambda mark: (-mark.lines, mark.kind))
+
+
+def _records(facts: Facts) -> int:
+    return sum(e.count for e in facts.episodes) + sum(s.lines for s in facts.shapes if s.level)
 
 
 def _names(kind: str, episode: Episode) -> bool:
@@ -214,7 +220,7 @@ def broken(facts: Facts, findings: Sequence[Finding]) -> Iterator[Mark]:
     left = [e for e in facts.of_kind(*ends.KINDS) if not explained(e.first_at, findings, None)]
     if brief := ends.brief(left):
         yield _mark("connection-lost: at once", brief)
-    elif broken := ends.broken(left):
+    elif broken := ends.broken(left, few=_records(facts) <= _PASTE):
         yield _mark("connections-broken", broken)
 
 

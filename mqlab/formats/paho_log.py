@@ -77,7 +77,8 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("connection-made", begins=r"\[(?P<client_id>[^\[\]]+)\] connected\s*$"),
     Signature(
         "connection-lost",
-        begins=r"[Cc]onnection lost(?: after (?:(?P<value>\d[\d.]*) ?s|\d+[hm][\dhm.]*s))?: (?P<reason>.*)",
+        begins=r"[Cc]onnection lost(?: after (?:(?P<value>\d[\d.]*) ?s|\d+[hm][\dhm.]*s))?: (?P<reason>.*)"
+        r"|[Oo]nConnectionLost was called with error: (?P<reason2>.*)",
         also=r":\d\d(?:[.,]\d+)? \[(?P<client_id>[^\[\]]+)\] connection lost: |(?:read|write) tcp (?P<peer>[^\s>]+)->",
     ),
     Signature("connection-lost", begins=r"[Cc]onnection lost,? (?:err|error|reason|cause)=\"?(?P<reason>[^\"]*)"),

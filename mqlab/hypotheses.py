@@ -48,6 +48,10 @@ _SAID_AGAIN = 3
 """Lines of a known error from which it is no refused try, however little it says (``detectors.known_errors``)."""
 
 
+_TRIES = ("reconnect-waiting",)
+"""Events that are trouble only where they come again and again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settle:
     """One thing that would decide, and the command that fetches it."""
@@ -68,6 +72,10 @@ class Hypothesis:
     against: tuple[str, ...]
     unexplained: tuple[str, ...]
     settle: tuple[Settle, ...]
+
+
+_Ranked = tuple[tuple[float, ...], Hypothesis]
+"""A hypothesis behind what it is ordered by."""
 
 
 def hypotheses(
@@ -91,7 +99,7 @@ def hypotheses(
     named = (*told, *of_symptoms(symptoms, {mark.kind for mark in told}))
     marks = (*named, *worded(facts))
     every = sum(mark.lines for mark in marks)
-    ranked = []
+    ranked: list[_Ranked] = []
     for slug, incident in INCIDENTS.items():
         result = results.get(slug, Result())
         own = [mark for mark in marks if mark.kind in (slug, *signs(slug))]
@@ -104,12 +112,11 @@ def hypotheses(
             hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, settle)
             rank = _rank(incident, own, weight, settled=settled)
             ranked.append((rank, hypothesis))
-    ranked.sort(key=lambda entry: entry[0])
-    with_signs = sum(not rank[0] for rank, _ in ranked)
+    ranked = sorted((*_noticed(facts, findings), *ranked), key=lambda entry: entry[0])
+    known = [hypothesis.incident for _, hypothesis in ranked]
+    ranked = [entry for place, entry in enumerate(ranked) if entry[1].incident not in known[:place]]
+    with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
-    noticed = tuple(_noticed(facts, findings))
-    known = {hypothesis.incident for hypothesis in noticed}
-    likely = (*noticed, *(hypothesis for hypothesis in likely if hypothesis.incident not in known))[:SHOWN]
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
     is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
     is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
@@ -149,17 +156,25 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
         return any(error.fatal for error in known_errors().values() if error.kind == mark.kind)
     if mark.kind in INCIDENTS:
         return not INCIDENTS[mark.kind].benign
+    if mark.kind in _TRIES:
+        return mark.lines >= _SAID_AGAIN
     return mark.kind in trouble() or mark.kind not in words()
 
 
-def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[Hypothesis]:
-    """Classes of which too little was seen for more than a notice."""
-    for finding in findings:
+def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[_Ranked]:
+    """Classes of which too little was seen for more than a notice; vague words are a sign among others."""
+    for number, finding in enumerate(findings):
         incident = INCIDENTS[finding.incident]
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
             settle = _settle(facts, incident, incident.needs, frozenset(incident.systems))
             against = ("it was seen too seldom, or was over too soon, to be sure",)
-            yield Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:LINES], against, (), settle)
+            error = known_errors().get(finding.facts.get("error", ""))
+            lines = finding.measures.get("lines", 0)
+            rank = (0.0, False, False, True, False, True, -lines) if error and error.vague else (-1.0, number)
+            yield (
+                rank,
+                Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:LINES], against, (), settle),
+            )
 
 
 def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str]) -> Hypothesis:

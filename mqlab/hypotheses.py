@@ -107,7 +107,7 @@ def hypotheses(
     ranked.sort(key=lambda entry: entry[0])
     with_signs = sum(not rank[0] for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
-    likely = (*_noticed(facts, findings), *likely)[:SHOWN]
+    likely = tuple({h.incident: h for h in reversed((*_noticed(facts, findings), *likely))}.values())[::-1][:SHOWN]
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
     is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
     is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)

@@ -122,7 +122,13 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
         told += [e for e in facts.of_kind(*_GENERAL) if kind.startswith(PREFIX) and _names(kind, e)]
         told = [
-            e for e in told if (_is_said(e) and not begun.around(e) if kind.startswith(PREFIX) else abnormal(facts, e))
+            e
+            for e in told
+            if (
+                _is_said(e) and not (begun.around(e) or begun.overcome(facts, e))
+                if kind.startswith(PREFIX)
+                else abnormal(facts, e)
+            )
         ]
         told = [e for e in told if not _passes(facts, begun, e)]
         left = [e for e in told if not explained(e.first_at, findings, classes)]

@@ -184,7 +184,7 @@ def _reveals(prefix: re.Pattern[str], text: str, told: Clock) -> bool:
     if not found or not found[0]:
         return False
     rest = text[found.end() :]
-    is_quote = found[0].startswith(">") and (BELONGS.match(rest) or selected(rest) or selected(f"- {rest}"))
+    is_quote = found[0].startswith((">", "`")) and (BELONGS.match(rest) or selected(rest) or selected(f"- {rest}"))
     return told.begins(rest) or bool(is_quote) or (rest[:1] == "{" and envelopes.is_log_record(rest))
 
 

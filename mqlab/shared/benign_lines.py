@@ -27,6 +27,8 @@ STARTS = (
 """Events around which every log warns of what is not there yet, or not any more."""
 OWN_STARTS = ("client-created", "consumer-stopped")
 """Such events of which only the process itself and the brokers warn."""
+WORKS = ("connection-made", "join-completed", "client-connected", "truncation-detected")
+"""Events of a client's log that say that it works again, as what a new leader answers does."""
 ORDERLY = (0.0, 130.0, 143.0)
 """Exit statuses of a process that ended by itself or was asked to (SIGINT, SIGTERM)."""
 WANTED = (*ORDERLY, 137.0)
@@ -109,6 +111,13 @@ class Starts:
             return False
         begin = self.begins.get(shape.source, shape.first_at)
         return _near(shape.first_at, begin) and _near(shape.last_at, begin)
+
+    def overcome(self, facts: Facts, episode: Episode) -> bool:
+        """It lies at the beginning of a log whose client works right after: what is started waits for what is not."""
+        if not self.at_begin(episode) or episode.last_at is None:
+            return False
+        well = [e.first_at for e in facts.of_kind(*WORKS) if e.source == episode.source and e.first_at is not None]
+        return any(0 <= at - episode.last_at <= STARTING for at in well)
 
     def _clients(self, source: str) -> list[float]:
         if source in self.brokers:

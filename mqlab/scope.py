@@ -85,7 +85,12 @@ def systems(facts: Facts) -> frozenset[str]:
 def read(facts: Facts) -> str:
     """Which software the material is of, in one sentence; empty where no format was recognised."""
     known = Counter((c.software, c.role) for c in facts.coverage if c.role is not Role.UNKNOWN)
-    kinds = [f"{role}{f' ({software})' if software else ''}" for (software, role), _ in known.most_common()]
+    named = {role for software, role in known if software}
+    kinds = [
+        f"{role}{f' ({software})' if software else ''}"
+        for (software, role), _ in known.most_common()
+        if software or role not in named
+    ]
     return f"What was read: {few(kinds, 3)}." if kinds else ""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -33,7 +33,7 @@ _RETRY = "%RETRY%"
 _OWN = re.compile(r"%|RMQ_SYS_|rmq_sys_|CID_|SCHEDULE_TOPIC_XXXX$|TBW102$|SELF_TEST|OFFSET_MOVED_EVENT$|BenchmarkTest$"
                   r"|TRANS_CHECK_MAX|DefaultHeartBeat|Default?Cluster")  # fmt: skip
 """Topics that brokers make for themselves."""
-_ADDRESS = re.compile(r"^\S+\s+\S+\s+0\s+(?P<address>[\w.\-\[\]:]+:\d+)\s", re.MULTILINE)
+_MASTER = re.compile(r"^(?P<cluster>\S+)\s+(?P<broker>\S+)\s+0\s+(?P<address>[\w.\-\[\]:]+:\d+)\s", re.MULTILINE)
 """A master in clusterList: cluster, broker, 0, address."""
 _NAME = re.compile(r"^[%|\w-]{1,255}$", re.ASCII | re.MULTILINE)
 """A line of topicList; the JVM and its logging print others."""
@@ -74,20 +74,23 @@ class Sampling:
     def __call__(self, tick: Tick) -> None:
         """Ask everything once; where nothing answers, only that is noted."""
         listed = self._ask("clusterList")
-        masters = sorted({found["address"] for found in _ADDRESS.finditer(listed)})
+        found = list(_MASTER.finditer(listed))
+        masters = sorted({one["address"] for one in found})
         for address in masters:
             self._ask("brokerConsumeStats", ("-b", address))
         self._ask("consumerProgress", called="all")
         if tick.first or tick.last:
-            self._rarely(masters)
+            # Each broker also makes topics that are called as it and its cluster are.
+            named = {name for one in found for name in (one["cluster"], one["broker"], f"{one['cluster']}_REPLY_TOPIC")}
+            self._rarely(masters, named)
 
-    def _rarely(self, masters: Sequence[str]) -> None:
+    def _rarely(self, masters: Sequence[str], own: Collection[str]) -> None:
         for address in masters:
             self._ask("brokerStatus", ("-b", address))
             self._ask("getBrokerConfig", ("-b", address))
         self._ask("statsAll")
         names = _NAME.findall(self._ask("topicList"))
-        for topic in (name for name in names if not _OWN.match(name) and self.wanted.topic(name)):
+        for topic in (name for name in names if name not in own and not _OWN.match(name) and self.wanted.topic(name)):
             self._ask("topicRoute", ("-t", topic))
             self._ask("topicStatus", ("-t", topic))
         # Tables cut the names of groups; topics for messages to be tried again hold them whole.

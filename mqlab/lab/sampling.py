@@ -58,7 +58,7 @@ class Sampler:
     def stop(self) -> None:
         """Take the last sample and end."""
         self._over.set()
-        self._thread.join(120)
+        self._thread.join()
         for one in self._asking:
             if isinstance(one, mqtt.Listener):
                 one.end()

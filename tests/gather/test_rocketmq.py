@@ -23,6 +23,9 @@ OpenJDK 64-Bit Server VM warning: ignoring option
 RMQ_SYS_TRANS_HALF_TOPIC
 %RETRY%order_sync_mongo
 %RETRY%CID_ONSAPI_OWNER
+OrderCluster
+OrderCluster_REPLY_TOPIC
+broker-a
 ORDER_EVENTS
 PAYMENTS
 """

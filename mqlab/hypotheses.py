@@ -167,14 +167,15 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     remarks = sum(s.lines for s in facts.shapes if s.level == "WARN" and remark(facts, s))
     loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
     told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
-    open_ = sum(bool(result.missing) for result in results.values())
-    unchecked = next(((slug, r.missing) for slug, r in results.items() if r.missing), None)
+    ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & frozenset(incident.systems)}
+    open_ = [(slug, result.missing) for slug, result in results.items() if result.missing and slug in ours]
+    unchecked, classes = next(iter(open_), None), f"{len(open_)} class{'' if len(open_) == 1 else 'es'}"
     return Hypothesis(
         incident="healthy",
         weight=1.0,
         explains=(told,),
         evidence=tuple(episode.first for episode in started[:1]),
-        against=(f"too little to call the whole healthy: {open_} classes could not be checked",),
+        against=(f"too little to call the whole healthy: {classes} could not be checked",),
         unexplained=(),
         settle=_settle(facts, INCIDENTS[unchecked[0]], unchecked[1], systems) if unchecked else (),
     )

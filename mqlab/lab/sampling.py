@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
-from mqlab.gather import kafka, kafka_sampling, mqtt, rocketmq
+from mqlab.gather import kafka, mqtt, rocketmq
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.client_config import client_config
+from mqlab.gather.kafka_apart import Apart
 from mqlab.gather.manifest import Manifest, now
 from mqlab.gather.prometheus import Scrapes
 from mqlab.gather.schedule import Asking, Tick
@@ -18,8 +19,7 @@ from mqlab.lab.resources import LOOPBACK
 
 
 def _kafka(broker: Broker, bundle: Bundle) -> Asking:
-    admin = kafka.connected(client_config(None, broker.address)[0], bundle.manifest)
-    return kafka_sampling.Sampling(kafka.Cluster(admin, kafka.Wanted(), bundle.manifest), bundle)
+    return Apart(client_config(None, broker.address)[0], kafka.Wanted(), bundle)
 
 
 def _rocketmq(broker: Broker, bundle: Bundle) -> Asking:

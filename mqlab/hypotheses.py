@@ -31,6 +31,7 @@ from mqlab.marks import (
     waiting,
     worded,
 )
+from mqlab.scope import anything
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.shared.wording import few
 from mqlab.sources import Role
@@ -110,8 +111,7 @@ def hypotheses(
     likely = (*_noticed(facts, findings), *likely)[:SHOWN]
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
     is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
-    is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
-    if not (is_calm and is_read):
+    if not (is_calm and anything(facts)):
         return likely
     first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
     return (*first, _quiet(facts, results, systems), *likely[len(first) :])[:SHOWN]

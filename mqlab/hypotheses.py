@@ -31,7 +31,7 @@ from mqlab.marks import (
     waiting,
     worded,
 )
-from mqlab.scope import anything
+from mqlab.scope import RULES, anything
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.shared.wording import few
 from mqlab.sources import Role
@@ -101,7 +101,8 @@ def hypotheses(
         if ours and (outright or systems & frozenset(incident.systems)):
             settled = bool(result.rejected) or not (result.missing or result.findings)
             weight = sum(mark.lines for mark in ours) / every
-            settle = _settle(facts, incident, result.missing or incident.needs, systems)
+            asked = result.missing if systems & RULES.get(slug, frozenset()) else ()
+            settle = _settle(facts, incident, asked or incident.needs, systems)
             hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, settle)
             rank = _rank(incident, own, weight, settled=settled)
             ranked.append((rank, hypothesis))

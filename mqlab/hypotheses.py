@@ -31,6 +31,7 @@ from mqlab.marks import (
     waiting,
     worded,
 )
+from mqlab.scope import RULES, anything
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.shared.wording import few
 from mqlab.sources import Role
@@ -100,7 +101,8 @@ def hypotheses(
         if ours and (outright or systems & frozenset(incident.systems)):
             settled = bool(result.rejected) or not (result.missing or result.findings)
             weight = sum(mark.lines for mark in ours) / every
-            settle = _settle(facts, incident, result.missing or incident.needs, systems)
+            asked = result.missing if systems & RULES.get(slug, frozenset()) else ()
+            settle = _settle(facts, incident, asked or incident.needs, systems)
             hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, settle)
             rank = _rank(incident, own, weight, settled=settled)
             ranked.append((rank, hypothesis))
@@ -110,8 +112,7 @@ def hypotheses(
     likely = tuple({h.incident: h for h in reversed((*_noticed(facts, findings), *likely))}.values())[::-1][:SHOWN]
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
     is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
-    is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
-    if not (is_calm and is_read):
+    if not (is_calm and anything(facts)):
         return likely
     first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
     return (*first, _quiet(facts, results, systems), *likely[len(first) :])[:SHOWN]
@@ -167,14 +168,15 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     remarks = sum(s.lines for s in facts.shapes if s.level == "WARN" and remark(facts, s))
     loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
     told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
-    open_ = sum(bool(result.missing) for result in results.values())
-    unchecked = next(((slug, r.missing) for slug, r in results.items() if r.missing), None)
+    ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & frozenset(incident.systems)}
+    open_ = [(slug, result.missing) for slug, result in results.items() if result.missing and slug in ours]
+    unchecked, classes = next(iter(open_), None), f"{len(open_)} class{'' if len(open_) == 1 else 'es'}"
     return Hypothesis(
         incident="healthy",
         weight=1.0,
         explains=(told,),
         evidence=tuple(episode.first for episode in started[:1]),
-        against=(f"too little to call the whole healthy: {open_} classes could not be checked",),
+        against=(f"too little to call the whole healthy: {classes} could not be checked",),
         unexplained=(),
         settle=_settle(facts, INCIDENTS[unchecked[0]], unchecked[1], systems) if unchecked else (),
     )

@@ -87,8 +87,8 @@ def hypotheses(
         results: what each class's detector answered.
         systems: those that the material is of.
     """
-    known = [f for f in findings if f.certainty > Certainty.POSSIBLE]
-    told = (*of_events(facts, known), *waiting(facts, known), *suspected(results), *broken(facts, known))
+    sure = [f for f in findings if f.certainty > Certainty.POSSIBLE]
+    told = (*of_events(facts, sure), *waiting(facts, sure), *suspected(results), *broken(facts, sure))
     named = (*told, *of_symptoms(symptoms, {mark.kind for mark in told}))
     marks = (*named, *worded(facts))
     every = sum(mark.lines for mark in marks)
@@ -109,7 +109,9 @@ def hypotheses(
     ranked.sort(key=lambda entry: entry[0])
     with_signs = sum(not rank[0] for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
-    likely = tuple({h.incident: h for h in reversed((*_noticed(facts, findings), *likely))}.values())[::-1][:SHOWN]
+    noticed = tuple(_noticed(facts, findings))
+    known = {hypothesis.incident for hypothesis in noticed}
+    likely = (*noticed, *(hypothesis for hypothesis in likely if hypothesis.incident not in known))[:SHOWN]
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
     is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
     if not (is_calm and anything(facts)):
@@ -134,7 +136,8 @@ def _rank(incident: Incident, own: Sequence[Mark], weight: float, *, settled: bo
     loud = sum(mark.lines for mark in own if mark.kind in trouble())
     is_worded = all(mark.kind.startswith(WORDED) for mark in own)
     is_faint = all(mark.kind.startswith(WORDED) or mark.kind in _vague() for mark in own)
-    vague = not any(": " in m.kind or m.kind == incident.slug for m in own)  # a rule's or line's own words say more
+    sure = {incident.slug, *incident.alone}  # a rule's or line's own words say more
+    vague = not any(": " in mark.kind or mark.kind in sure for mark in own)
     shared = not any(mark.kind in incident.alone for mark in own)  # others print such lines, too
     place = [*wordings()].index(incident.slug) if is_worded else 0
     lines = sum(mark.lines for mark in own)

@@ -135,7 +135,9 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
     for source, told in by_source.items():
         again = _at_each_start(facts, source, [e for _, e in told])
         left = [
-            (error, e) for error, e in told if error.fatal or again or not (known.around(e) or known.overcome(facts, e))
+            (error, e)
+            for error, e in told
+            if error.fatal or again or not (known.around(e) or known.overcome(facts, e, error.again))
         ]
         last, end = span(e.last_at for _, e in left)[1], log_end(facts, (source,))
         goes_on = last is not None and end is not None and end - last > AFTER

@@ -122,7 +122,8 @@ def parts(data: bytes, name: str, formats: Sequence[Format], known: str = NOBODY
     raw = raw[:-1] if raw[-1] == b"" else raw
     shown = [line.decode("utf-8", "replace").rstrip("\r") for line in raw]
     pieces = [Piece(n, 1, len(line) + 1, text) for n, (line, text) in enumerate(zip(raw, shown, strict=True), 1)]
-    if _is_document("\n".join(shown)) and exports.document(pieces) is None:
+    quotes_records = any(_unquoted(text) != text for text in shown)
+    if not quotes_records and _is_document("\n".join(shown)) and exports.document(pieces) is None:
         return []
     read = list(_pieces(pieces))
     wholes = list(_wholes(read))

@@ -18,7 +18,9 @@ from pathlib import Path
 from mqlab.formats import signatures
 from mqlab.formats.base import Signature
 
-_APART = re.compile(r"(\\.|\(\?P?<?\w*[:>]|\(\?[=!<]+|\[\^?\]?(?:\\.|[^\]])*\]|\{\d*,?\d*\})|([A-Za-z]+|\d+)", re.DOTALL)
+_APART = re.compile(
+    r"(\\.|\(\?P?<?\w*[:>]|\(\?[=!<]+|\[\^?\]?(?:\\.|[^\]])*\]|\{\d*,?\d*\})|([A-Za-z]+|\d+)", re.DOTALL
+)
 """Of a regex, what must stay as it is (escapes, openings of groups, classes, repeats), or else a word or a number."""
 _DIGITS = str.maketrans("0123456789", "5678901234")
 

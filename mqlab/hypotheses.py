@@ -32,6 +32,7 @@ from mqlab.marks import (
     waiting,
     worded,
 )
+from mqlab.scope import RULES, anything
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.shared.wording import few
 from mqlab.sources import Role
@@ -103,8 +104,7 @@ def hypotheses(
     likely = (*noticed, *(h for h in likely if h.incident not in {one.incident for one in noticed}))[:SHOWN]
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
     is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
-    is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
-    if not (is_calm and is_read):
+    if not (is_calm and anything(facts)):
         return likely
     first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
     return (*first, _quiet(facts, results, systems), *likely[len(first) :])[:SHOWN]
@@ -145,7 +145,8 @@ def _ranked(
         if ours and (outright or systems & frozenset(incident.systems)):
             settled = bool(result.rejected) or not (result.missing or result.findings)
             weight = sum(mark.lines for mark in ours) / every
-            settle = _settle(facts, incident, result.missing or incident.needs, systems)
+            asked = result.missing if systems & RULES.get(slug, frozenset()) else ()
+            settle = _settle(facts, incident, asked or incident.needs, systems)
             hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, settle)
             rank = _rank(incident, own, weight, settled=settled)
             ranked.append((rank, hypothesis))
@@ -168,7 +169,8 @@ def _rank(incident: Incident, own: Sequence[Mark], weight: float, *, settled: bo
     loud = sum(mark.lines for mark in own if mark.kind in trouble())
     is_worded = all(mark.kind.startswith(WORDED) for mark in own)
     is_faint = all(mark.kind.startswith(WORDED) or mark.kind in _vague() for mark in own)
-    vague = not any(": " in m.kind or m.kind == incident.slug for m in own)  # a rule's or line's own words say more
+    sure = {incident.slug, *incident.alone}  # a rule's or line's own words say more
+    vague = not any(": " in mark.kind or mark.kind in sure for mark in own)
     shared = not any(mark.kind in incident.alone for mark in own)  # others print such lines, too
     place = [*wordings()].index(incident.slug) if is_worded else 0
     lines = sum(mark.lines for mark in own)
@@ -203,14 +205,15 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     remarks = sum(s.lines for s in facts.shapes if s.level == "WARN" and remark(facts, s))
     loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
     told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
-    open_ = sum(bool(result.missing) for result in results.values())
-    unchecked = next(((slug, r.missing) for slug, r in results.items() if r.missing), None)
+    ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & frozenset(incident.systems)}
+    open_ = [(slug, result.missing) for slug, result in results.items() if result.missing and slug in ours]
+    unchecked, classes = next(iter(open_), None), f"{len(open_)} class{'' if len(open_) == 1 else 'es'}"
     return Hypothesis(
         incident="healthy",
         weight=1.0,
         explains=(told,),
         evidence=tuple(episode.first for episode in started[:1]),
-        against=(f"too little to call the whole healthy: {open_} classes could not be checked",),
+        against=(f"too little to call the whole healthy: {classes} could not be checked",),
         unexplained=(),
         settle=_settle(facts, INCIDENTS[unchecked[0]], unchecked[1], systems) if unchecked else (),
     )

@@ -16,6 +16,7 @@ from mqlab.findings import Change, Evidence, Finding, Severity
 from mqlab.screens import audit
 from mqlab.screens.audit import loss
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, line, local, placed, proof, row, safe, sentences
+from mqlab.shared.wording import clock
 from mqlab.symptoms import change_points
 
 _PROOFS = 5
@@ -59,7 +60,7 @@ def _headline(diagnosis: Diagnosis, lead: Finding | None) -> Iterator[str]:
 def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequence[Audit]) -> Iterator[str]:
     near = _relevant(diagnosis.changes, lead)
     yield from row("STATUS", _status(diagnosis, lead, near, tz))
-    yield from row("WHEN", _when(lead, tz))
+    yield from row("WHEN", when) if (when := _when(lead, tz)) else ()
     if "trigger" in lead.facts:
         what, _, place = local(lead.facts["trigger"], lead.started_at, tz)[1].partition("  ")
         yield placed("TRIGGER", what, place)
@@ -129,7 +130,7 @@ def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzi
 
 
 def _when(lead: Finding, tz: tzinfo) -> str:
-    told = [v for k, v in lead.facts.items() if k in ("first", "last")]
+    told = [v for k, v in lead.facts.items() if k in ("first", "last") and not v.startswith(clock(None))]
     told += [_exit(v) for k, v in lead.facts.items() if k.startswith("crash")]
     parts = [local(text, lead.started_at, tz) for text in told]
     if lead.started_at:
@@ -223,11 +224,10 @@ def _coverage(diagnosis: Diagnosis) -> Iterator[str]:
     unread = f"{len(material.unrecognised)} unrecognised"
     if material.unrecognised:
         unread += f" ({', '.join(material.unrecognised[:2])}{' …' if len(material.unrecognised) > 2 else ''})"
-    numbers = f"{units.number(material.lines)} lines = {units.number(material.data_lines)} data + "
+    numbers = f"{units.counted(material.lines, 'line')} = {units.number(material.data_lines)} data + "
     numbers += f"{units.number(material.noise_lines)} noise + {units.number(material.rejected_lines)} rejected"
-    yield from row(
-        "COVERED", f"{units.number(material.files)} files, {units.size(material.bytes)}, {numbers}; {unread}", 2
-    )
+    files = units.counted(material.files, "file")
+    yield from row("COVERED", f"{files}, {units.size(material.bytes)}, {numbers}; {unread}", 2)
     absent = [n for n in diagnosis.not_checked if n.incident in ("kafka", "rocketmq", "mqtt")]
     unchecked = f"NOT CHECKED {len(diagnosis.not_checked) - len(absent)} (mqlab triage --why)"
     yield line("", " | ".join([f"CLEAR {len(diagnosis.clear)}", unchecked, *(n.missing[0] for n in absent)]))

@@ -118,7 +118,7 @@ def _weighed(
         present = scope.systems(facts)
         return replace(verdict, hypotheses=hypotheses.beside(facts, findings, results, present)) if serious else verdict
     ranked = hypotheses.hypotheses(facts, findings, left, results, scope.systems(facts))
-    told = f"{hypotheses.sentence(ranked)} {_read(facts, ranked)}".strip()
+    told = " ".join(filter(None, (hypotheses.sentence(ranked), scope.ungathered(facts), _read(facts, ranked))))
     return replace(verdict, statement=f"{told} {verdict.statement}".strip(), hypotheses=ranked)
 
 

@@ -82,11 +82,11 @@ def here(tmp_path_factory, large):
     return done.stdout
 
 
-@pytest.mark.parametrize("where", ["all cores", "standalone", "connect"])
+@pytest.mark.parametrize("where", ["standalone", "connect"])
 def test_the_bytes_are_the_same_wherever_spark_runs(tmp_path, where, large, conf, here, running):
     master, remote = running
     env = cluster.environment(conf, **({"SPARK_REMOTE": remote} if where == "connect" else {}))
-    chosen = {"all cores": ["--master", "local[*]"], "standalone": ["--master", master], "connect": []}[where]
+    chosen = {"standalone": ["--master", master], "connect": []}[where]
     done = mqlab(env, "triage", SAMPLE, large, "--format", "json", "--workspace", tmp_path / "w", *chosen)
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout == here

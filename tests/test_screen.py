@@ -86,6 +86,13 @@ def test_times_are_shown_in_the_zone_that_was_asked_for():
     assert "07:59:50 began | 08:00:10 first split | 08:01:00 last split   2026-11-22 UTC+08:00" in row
 
 
+def test_what_has_no_moment_takes_no_row():
+    text = told(with_lead(started_at=None, ended_at=None, facts={"first": "an unknown time first split"}))
+
+    assert row_of(text, "WHEN") == ""
+    assert "unknown" not in text
+
+
 def test_changes_show_before_and_after_and_both_lines():
     name = "mqtt-bridge"
     places = (Evidence("clients/bridge.log", 3, "x"), Evidence("clients/bridge.log", 755, "y"))

@@ -170,7 +170,7 @@ def test_time_that_a_collector_takes_beside_the_application_is_no_pause(collecto
     assert told(series("jvm.gc_seconds", rise, gc=collector, instance="a"))[0] == kinds
 
 
-@pytest.mark.parametrize("later", [[], [listing(9, "0", 5, 5)]])
+@pytest.mark.parametrize("later", [[], [LISTED, listing(9, "0", 5, 5)]])
 def test_a_capture_whose_every_broker_refused_the_connection_says_so(later):
     manifest = log("manifest.json", "capture-manifest", lines=1)
     refused = episode("tool-error", 0, "manifest.json", reason="groups: [Errno 111] Connection refused")

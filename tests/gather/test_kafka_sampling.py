@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from itertools import chain, repeat
 
 import pytest
 from kafka_answers import METADATA, Admin
@@ -16,6 +17,7 @@ from mqlab.formats import (
     prometheus_text,
 )
 from mqlab.formats.base import About, Data, Head, Line, Reject
+from mqlab.gather import kafka_sampling
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.kafka import Cluster, Wanted
 from mqlab.gather.kafka_sampling import Sampling
@@ -106,6 +108,14 @@ def test_mqlab_reads_every_line_that_is_gathered(layout):
     items = list(form.parse(lines, About(f"{layout}.20261122T100000Z.txt")))
     assert not [item for item in items if isinstance(item, Reject)]
     assert any(isinstance(item, Data) and item.rows for item in items)
+
+
+def test_positions_show_the_moment_of_their_answer_where_a_lost_broker_let_questions_wait(tmp_path, monkeypatch):
+    passing = chain((0.0, 0.0), repeat(12.0))
+    monkeypatch.setattr(kafka_sampling.time, "monotonic", lambda: next(passing))
+    texts, _ = sampled(tmp_path / "b", FIRST)
+    assert {name.split(".")[1] for name in texts if name.startswith(("topics", "configs"))} == {"20261122T100000Z"}
+    assert {name.split(".")[1] for name in texts if "offsets" in name or "groups" in name} == {"20261122T100012Z"}
 
 
 def test_what_moves_slowly_is_not_asked_at_every_tick(tmp_path):

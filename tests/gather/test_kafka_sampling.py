@@ -3,9 +3,10 @@
 import json
 from datetime import UTC, datetime
 from itertools import chain, repeat
+from types import SimpleNamespace
 
 import pytest
-from kafka_answers import METADATA, Admin
+from kafka_answers import METADATA, Admin, future
 
 from mqlab.formats import (
     kafka_configs_describe,
@@ -168,7 +169,24 @@ def test_a_partition_whose_broker_is_lost_has_no_offset(tmp_path):
     assert "no answer for 1 of 2 partitions" in [one["because"] for one in said["questions"]]
 
 
-def test_an_empty_cluster_is_no_failure(tmp_path):
+class Blind(Admin):
+    """What a user sees who may describe nothing."""
+
+    def list_topics(self, **_):
+        return SimpleNamespace(**vars(METADATA) | {"topics": {}})
+
+    def list_consumer_groups(self, **_):
+        return future(SimpleNamespace(valid=[], errors=[]))
+
+
+def test_that_a_user_may_describe_nothing_is_told(tmp_path):
+    _, said = sampled(tmp_path / "b", FIRST, admin=Blind())
+    assert [one["because"] for one in said["questions"] if one["failed"]] == [
+        f"no {what} is told: there is none, or this user may describe none" for what in ("topic", "group")
+    ]
+
+
+def test_nothing_that_is_wanted_is_no_failure(tmp_path):
     texts, said = sampled(tmp_path / "b", FIRST, wanted=Wanted(topics=("none",), groups=("none",)))
     assert [one["what"] for one in said["questions"] if one["failed"]] == []
     assert list(texts) == ["configs-describe.20261122T100000Z.txt"]

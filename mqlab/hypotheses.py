@@ -20,6 +20,7 @@ from mqlab.findings import Certainty, Evidence, Finding, Result, Severity
 from mqlab.known_errors import PREFIX, known_errors, words
 from mqlab.marks import (
     LINES,
+    OF_ANYTHING,
     WORDED,
     Mark,
     broken,
@@ -35,7 +36,8 @@ from mqlab.scope import RULES, anything
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.shared.wording import few
 from mqlab.sources import Role
-from mqlab.symptoms.unexplained import Symptom, trouble
+from mqlab.symptoms.unexplained import Symptom, explained, trouble
+from mqlab.traces import traces
 from mqlab.units import counted
 from mqlab.wordings import wordings
 
@@ -89,15 +91,57 @@ def hypotheses(
     """
     known = [f for f in findings if f.certainty > Certainty.POSSIBLE]
     told = (*of_events(facts, known), *waiting(facts, known), *suspected(results), *broken(facts, known))
-    named = (*told, *of_symptoms(symptoms, {mark.kind for mark in told}))
+    harmless = [f for f in known if INCIDENTS[f.incident].benign]
+    accounted = {kind for f in known for kind in signs(f.incident)}
+    seen = tuple(m for m in traces(facts) if m.kind not in accounted and not explained(m.at, harmless, None))
+    kinds = {mark.kind for mark in told} | {mark.kind.partition(": ")[0] for mark in seen}
+    named = (*told, *seen, *of_symptoms(symptoms, kinds))
     marks = (*named, *worded(facts))
+    ranked = _ranked(facts, marks, results, systems)
+    with_signs = sum(not rank[0] for rank, _ in ranked)
+    likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
+    noticed = tuple(_noticed(facts, findings))
+    likely = (*noticed, *(h for h in likely if h.incident not in {one.incident for one in noticed}))[:SHOWN]
+    often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
+    is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
+    if not (is_calm and anything(facts)):
+        return likely
+    first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
+    return (*first, _quiet(facts, results, systems), *likely[len(first) :])[:SHOWN]
+
+
+def beside(
+    facts: Facts, findings: Sequence[Finding], results: Mapping[str, Result], systems: frozenset[str]
+) -> tuple[Hypothesis, ...]:
+    """What may be behind what was found, or have come of it, and could not be checked."""
+    found = {f.incident for f in findings if f.severity > Severity.NOTICE and f.certainty > Certainty.POSSIBLE}
+    unchecked = {slug: result for slug, result in results.items() if result.missing and not result.findings}
+    behind = {slug for slug, incident in INCIDENTS.items() if found.intersection(incident.may_bring)}
+    marks = [*suspected(unchecked)]
+    marks += [mark for mark in traces(facts) if any(mark.kind in signs(slug) for slug in behind & unchecked.keys())]
+    marks += [
+        Mark(slug, len(f.evidence), f"{f.incident} of {f.subject} may have brought it about", f.evidence[:LINES], None)
+        for f in findings
+        if f.incident in found
+        for slug in INCIDENTS[f.incident].may_bring
+        if slug in unchecked
+    ]
+    ranked = _ranked(facts, marks, unchecked, systems)
+    likely = [hypothesis for rank, hypothesis in ranked if not (rank[0] or INCIDENTS[hypothesis.incident].benign)]
+    return tuple(likely)[:_ALTERNATIVES]
+
+
+def _ranked(
+    facts: Facts, marks: Sequence[Mark], results: Mapping[str, Result], systems: frozenset[str]
+) -> list[tuple[tuple[float, ...], Hypothesis]]:
+    """Classes that *marks* tell of, each with its rank, the likeliest first."""
     every = sum(mark.lines for mark in marks)
     ranked = []
     for slug, incident in INCIDENTS.items():
         result = results.get(slug, Result())
         own = [mark for mark in marks if mark.kind in (slug, *signs(slug))]
         ours = [mark for mark in marks if mark in own or mark.kind in incident.accounts_for]
-        outright = any(mark.kind.startswith((PREFIX, WORDED)) for mark in own)
+        outright = any(mark.kind.startswith((PREFIX, WORDED, *OF_ANYTHING)) for mark in own)
         if ours and (outright or systems & frozenset(incident.systems)):
             settled = bool(result.rejected) or not (result.missing or result.findings)
             weight = sum(mark.lines for mark in ours) / every
@@ -106,16 +150,7 @@ def hypotheses(
             hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, settle)
             rank = _rank(incident, own, weight, settled=settled)
             ranked.append((rank, hypothesis))
-    ranked.sort(key=lambda entry: entry[0])
-    with_signs = sum(not rank[0] for rank, _ in ranked)
-    likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
-    likely = (*_noticed(facts, findings), *likely)[:SHOWN]
-    often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
-    is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
-    if not (is_calm and anything(facts)):
-        return likely
-    first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
-    return (*first, _quiet(facts, results, systems), *likely[len(first) :])[:SHOWN]
+    return sorted(ranked, key=lambda entry: entry[0])
 
 
 @cache
@@ -134,11 +169,13 @@ def _rank(incident: Incident, own: Sequence[Mark], weight: float, *, settled: bo
     loud = sum(mark.lines for mark in own if mark.kind in trouble())
     is_worded = all(mark.kind.startswith(WORDED) for mark in own)
     is_faint = all(mark.kind.startswith(WORDED) or mark.kind in _vague() for mark in own)
-    vague = not any(": " in m.kind or m.kind == incident.slug for m in own)  # a rule's or line's own words say more
+    sure = {incident.slug, *incident.alone}  # a rule's or line's own words say more
+    vague = not any(": " in mark.kind or mark.kind in sure for mark in own)
     shared = not any(mark.kind in incident.alone for mark in own)  # others print such lines, too
     place = [*wordings()].index(incident.slug) if is_worded else 0
     lines = sum(mark.lines for mark in own)
-    return (0, is_faint, is_worded, vague, settled and not is_worded, shared, -loud, place, -lines, -weight)
+    breadth = min(sum(mark.kind in signs(slug) for slug in INCIDENTS) for mark in own)  # classes that share a sign
+    return (0, is_faint, is_worded, vague, settled and not is_worded, shared, -loud, place, breadth, -lines, -weight)
 
 
 def _is_loud(facts: Facts, mark: Mark) -> bool:

@@ -80,6 +80,10 @@ def systems(facts: Facts) -> frozenset[str]:
     others = [s for s in facts.settings if products.get(s.source) != "rocketmq"]
     if any(s.scope in ("producer", "consumer", "topic") for s in others):
         told.add("kafka")
+    if facts.flows or facts.receipts:
+        told.add("mqtt")
+    # RocketMQ's queues are told with their broker, Kafka's partitions are numbers.
+    told |= {"rocketmq" if "/" in t.queue else "kafka" for t in facts.tallies if "/" in t.queue or t.queue.isdigit()}
     own = [e for e in facts.episodes if e.kind not in _OF_ANYTHING]
     return frozenset(told | {e.system for e in own if e.system in SYSTEMS})
 

@@ -39,6 +39,7 @@ _MARKS: Mapping[str, str] = {
     r"|\[(?:Worker|Consumer|Producer|AdminClient) clientId=",
     "mqtt-client-log": r"\bMQT: |\bMQTT_(?:CLIENT|EVENT)|\bz2m:|[Zz]igbee2(?:mqtt|MQTT)|homeassistant\.\w+\.mqtt"
     r"|\[mqtt(?:-broker| in| out)?:|mqttjs\b|\baedes\b|\b(?:aio|asyncio_)mqtt\b|MqttError\b|\bPubSubClient\b"
+    r"|\bcom\.hivemq\.client\.|\bmqtt\.\d+ \(\d+\) |\bMqttClient::|\bmqtt5?_client: "
     r"|paho\.mqtt|\bmqtt\.js\b|\bMQTT (?:server|[Bb]roker|client|connection)\b|\bpaho\.client\.mqtt",
 }
 _COMPILED = {name: regex(marks) for name, marks in _MARKS.items()}
@@ -160,6 +161,17 @@ MQTT: tuple[Signature, ...] = (
         begins=r"(?:Disconnected from (?:MQTT |mqtt )?(?:server|broker)|MQTT disconnected"
         r"|\[CONN(?:ECTION)? CLOSE\w*|Disconnected from MQTT\b|MQTT [Bb]roker (?:got )?disconnected"
         r"|(?:MQTT )?Unexpected disconnection|Disconnected during message iteration)(?:[ :.,]+(?P<reason>.*))?",
+    ),
+    Signature(
+        "connection-lost",
+        begins=r"Disconnected from (?P<peer>(?:[\w-]+\.)+[a-z]{2,12}(?::\d+)?|[\w.-]+:\d+)(?:: (?P<reason>\w+))?\s*$",
+    ),
+    Signature("connection-made", begins=r"Connected to (?P<peer>(?:[\w-]+\.)+[a-z]{2,12}(?::\d+)?)\s*$"),
+    Signature(
+        "connection-lost",
+        begins=r"(?:WIF: (?:Connect failed|Disconnected)|(?:WiFi|Wi-Fi|wifi)\W{1,2}"
+        r"(?:[Dd]isconnected|[Cc]onnection lost)|Disconnected from the network)",
+        told="Wi-Fi",
     ),
     Signature(
         "reconnect-waiting",

@@ -147,7 +147,10 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "consumer-disabled", begins=r"the consumer\[(?P<group>[^\]]*)\] consume slowly(?:, (?P<value>\d+) bytes)?"
     ),
-    Signature("disk-full", begins=r"(?:physic|logics) disk maybe full soon(?: (?P<value>[\d.]*\d))?"),
+    Signature(
+        "disk-full",
+        begins=r"(?:physic|logics) disk maybe full soon(?: |, so reclaim space, )(?P<value>\d[\d.]*)",
+    ),
     Signature(
         "rocketmq-broker-started", begins=rf"The broker\[(?P<node>[^,\]]+)(?:, (?P<peer>{ADDRESS}))?.*\] boot success"
     ),

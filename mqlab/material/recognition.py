@@ -78,7 +78,10 @@ def recognise(start: bytes, name: str, size: int, formats: Sequence[Format]) -> 
         if peeled.format != NOBODY and peeled.reading is not Reading.DOCUMENT:
             return peeled
         document = _asked(plain, Envelope.NONE, [form for form in formats if form.FORMAT.reading is Reading.DOCUMENT])
-        return document if document.format != NOBODY else peeled
+        if document.format != NOBODY or peeled.format != NOBODY:
+            return document if document.format != NOBODY else peeled
+        form = other_clients.format_of(inner) or application_log.FORMAT.name  # a collector dates lines of a log
+        return replace(peeled, format=form, reading=Reading.LOG)
     return _asked(plain, Envelope.NONE, formats)
 
 

@@ -59,13 +59,14 @@ _ORDINARY = re.compile(
     r"|Error while fetching metadata|No broker metadata found|selectMappedBuffer request pos invalid"
     r"|PIPELINE: exceptionCaught|BatchUnregistrationService"
     r"|ScheduledThread has shutdown|processQueue is dropped without process"
-    r"|get Topic \[TBW"
+    r"|get Topic \[TBW|execute the pull request exception"
     r"|memorystore wiped|error triggered |internalConnLost unexpected status: disconnection already in progress"
 )
 """What a healthy start, restart or hand-over prints at WARN or ERROR, ``OFTEN`` at most.
 
 RocketMQ's: looks at transactions of which there are none, topics and groups that a name server or broker does not
-know yet, the template of topics (TBW102) where brokers create none by themselves.
+know yet, the template of topics (TBW102) where brokers create none by themselves, a pull that failed: the exception
+below it is what tells.
 MQTT's: paho Go begins with an empty store, and tells of the end of every connection, its own good-bye included.
 """
 _ANSWER = re.compile(r"response to /|write response\[|RemotingCommand \[code=")

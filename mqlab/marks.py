@@ -45,6 +45,8 @@ _SAID = re.compile(
 _COUNT = re.compile(r"\w+[ =:]+#")
 WORDED = "worded-"
 """What the kind of lines begins with that nobody knows but whose words tell of a class (``wordings.toml``)."""
+OF_ANYTHING = ("long-pauses", "tool-error")
+"""How kinds begin that tell of a class whatever software the material is of."""
 _GENERAL = ("send-failed", "tool-error")
 """Events whose lines may name their cause behind it."""
 _AGAIN = {
@@ -128,7 +130,13 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
         told += [e for e in facts.of_kind(*_GENERAL) if kind.startswith(PREFIX) and _names(kind, e)]
         told = [
-            e for e in told if (_is_said(e) and not begun.around(e) if kind.startswith(PREFIX) else abnormal(facts, e))
+            e
+            for e in told
+            if (
+                _is_said(e) and not (begun.around(e) or begun.overcome(facts, e, _again(kind)))
+                if kind.startswith(PREFIX)
+                else abnormal(facts, e)
+            )
         ]
         told = [e for e in told if not _passes(facts, begun, e)]
         left = [e for e in told if not explained(e.first_at, findings, classes)]
@@ -140,6 +148,10 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
 
 def _records(facts: Facts) -> int:
     return sum(e.count for e in facts.episodes) + sum(s.lines for s in facts.shapes if s.level)
+
+
+def _again(kind: str) -> float | None:
+    return known_errors()[kind.removeprefix(PREFIX)].again
 
 
 def _names(kind: str, episode: Episode) -> bool:
@@ -170,13 +182,19 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
             e.source == episode.source and abs((e.first_at or at) - at) <= RESTART for e in facts.of_kind(*_ENDS)
         )
         return asked and not later
-    if episode.kind in _EMPTY and episode.group:
-        own = [p for p in facts.positions if p.group == episode.group and p.at is not None and p.at >= at]
-        joined = [e for e in facts.of_kind(*_BACK) if e.group == episode.group and (e.last_at or 0.0) >= at]
-        is_last = episode.kind != "tool-error" and _ends(facts, at)
-        waiting = sum(lag(p) for p in own if None not in (p.committed, p.end) and p.at == own[-1].at)
-        return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= _BEHIND) or is_last
-    return False
+    return episode.kind in _EMPTY and _is_over(facts, episode, at)
+
+
+def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
+    """A question was answered later, as after the start of a broker; a group had members, or nothing to read."""
+    if not episode.group:
+        seen = (row.at for rows in (facts.positions, facts.assignments, facts.clients) for row in rows)
+        return episode.kind == "tool-error" and any(when is not None and when >= at for when in seen)
+    own = [p for p in facts.positions if p.group == episode.group and p.at is not None and p.at >= at]
+    joined = [e for e in facts.of_kind(*_BACK) if e.group == episode.group and (e.last_at or 0.0) >= at]
+    waiting = sum(lag(p) for p in own if None not in (p.committed, p.end) and p.at == own[-1].at)
+    is_last = episode.kind != "tool-error" and _ends(facts, at)
+    return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= _BEHIND) or is_last
 
 
 def _forms_group(facts: Facts, join: Episode) -> bool:

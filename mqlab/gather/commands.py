@@ -29,19 +29,18 @@ def kafka(bootstrap: str | None, config: Path | None, output: Path, **asked: Any
     from confluent_kafka import KafkaException
 
     from mqlab.gather.client_config import ClientConfigError, client_config
-    from mqlab.gather.kafka import Cluster, Wanted, connected, reason
-    from mqlab.gather.kafka_sampling import Sampling
+    from mqlab.gather.kafka import Wanted, connected, reason
+    from mqlab.gather.kafka_apart import Apart
 
     reached, unused = client_config(config, bootstrap)
     servers = {"bootstrap": reached.get("bootstrap.servers"), "config": str(config) if config else None}
     manifest = Manifest("kafka", servers | said(asked), facts={"properties not used": unused})
     try:
-        admin = connected(reached, manifest)
+        connected(reached, manifest)  # says what is wrong with these properties
     except KafkaException as error:
         raise ClientConfigError(reason(error)) from error
     bundle = Bundle(output, manifest)
-    cluster = Cluster(admin, Wanted(asked["topic"], asked["group"]), manifest)
-    return gathered(bundle, Sampling(cluster, bundle), asked)
+    return gathered(bundle, Apart(reached, Wanted(asked["topic"], asked["group"]), bundle), asked)
 
 
 @capture.command()

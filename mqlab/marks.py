@@ -130,7 +130,13 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
         told += [e for e in facts.of_kind(*_GENERAL) if kind.startswith(PREFIX) and _names(kind, e)]
         told = [
-            e for e in told if (_is_said(e) and not begun.around(e) if kind.startswith(PREFIX) else abnormal(facts, e))
+            e
+            for e in told
+            if (
+                _is_said(e) and not (begun.around(e) or begun.overcome(facts, e, _again(kind)))
+                if kind.startswith(PREFIX)
+                else abnormal(facts, e)
+            )
         ]
         told = [e for e in told if not _passes(facts, begun, e)]
         left = [e for e in told if not explained(e.first_at, findings, classes)]
@@ -142,6 +148,10 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
 
 def _records(facts: Facts) -> int:
     return sum(e.count for e in facts.episodes) + sum(s.lines for s in facts.shapes if s.level)
+
+
+def _again(kind: str) -> float | None:
+    return known_errors()[kind.removeprefix(PREFIX)].again
 
 
 def _names(kind: str, episode: Episode) -> bool:

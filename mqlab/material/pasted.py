@@ -122,7 +122,8 @@ def parts(data: bytes, name: str, formats: Sequence[Format], known: str = NOBODY
     raw = raw[:-1] if raw[-1] == b"" else raw
     shown = [line.decode("utf-8", "replace").rstrip("\r") for line in raw]
     pieces = [Piece(n, 1, len(line) + 1, text) for n, (line, text) in enumerate(zip(raw, shown, strict=True), 1)]
-    if _is_document("\n".join(shown)) and exports.document(pieces) is None:
+    quotes_records = any(_unquoted(text) != text for text in shown)
+    if not quotes_records and _is_document("\n".join(shown)) and exports.document(pieces) is None:
         return []
     read = list(_pieces(pieces))
     wholes = list(_wholes(read))
@@ -184,7 +185,7 @@ def _reveals(prefix: re.Pattern[str], text: str, told: Clock) -> bool:
     if not found or not found[0]:
         return False
     rest = text[found.end() :]
-    is_quote = found[0].startswith(">") and (BELONGS.match(rest) or selected(rest) or selected(f"- {rest}"))
+    is_quote = found[0].startswith((">", "`")) and (BELONGS.match(rest) or selected(rest) or selected(f"- {rest}"))
     return told.begins(rest) or bool(is_quote) or (rest[:1] == "{" and envelopes.is_log_record(rest))
 
 

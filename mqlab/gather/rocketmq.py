@@ -4,7 +4,7 @@ Every command starts a JVM, so brokerConsumeStats, which tells of all groups and
 every sampling, who is in a group only of those that are most behind, and what tells of one group or topic else at the
 first and the last. Commands run in a folder of the
 bundle's own, since consumerStatus leaves a file for each client, and under UTC, since they print moments without a
-zone. Tried with recorded answers of 4.9 and 5.1.
+zone. Tried with 4.9 and 5.1.
 """
 
 from __future__ import annotations

@@ -46,6 +46,8 @@ class Incident:
     alone: Mapping[str, float] = field(default_factory=dict)
     """Signs that nothing else prints, which make it likely by themselves where they come again and again; and the
     seconds between two lines that tell of two events."""
+    may_bring: tuple[str, ...] = ()
+    """Classes that may come of it and that only other material shows."""
     judges: tuple[str, ...] = ()
     """Those of them that its rule looks at one by one: where it rejects the class, they are ordinary."""
     notebooks: tuple[str, ...] = ()
@@ -109,7 +111,7 @@ class _Catalogue(Mapping[str, Incident]):
 
 def _incident(slug: str, entry: dict[str, Any]) -> Incident:
     known = commands()
-    names = ("systems", "needs", "accounts_for", "signs", "judges", "notebooks")
+    names = ("systems", "needs", "accounts_for", "signs", "may_bring", "judges", "notebooks")
     lists = {name: tuple(entry.get(name, ())) for name in names}
     wanted = tuple(known[name] for name in entry.pop("fetch"))
     return Incident(slug=slug, commands=wanted, **(entry | lists))

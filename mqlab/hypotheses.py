@@ -20,6 +20,7 @@ from mqlab.findings import Certainty, Evidence, Finding, Result, Severity
 from mqlab.known_errors import PREFIX, known_errors, words
 from mqlab.marks import (
     LINES,
+    OF_ANYTHING,
     WORDED,
     Mark,
     broken,
@@ -31,10 +32,12 @@ from mqlab.marks import (
     waiting,
     worded,
 )
+from mqlab.scope import RULES, anything
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.shared.wording import few
 from mqlab.sources import Role
-from mqlab.symptoms.unexplained import Symptom, trouble
+from mqlab.symptoms.unexplained import Symptom, explained, trouble
+from mqlab.traces import traces
 from mqlab.units import counted
 from mqlab.wordings import wordings
 
@@ -46,6 +49,10 @@ _LOGS = {"broker-log": Role.BROKER_LOG, "client-log": Role.CLIENT_LOG}
 """Commands that fetch logs, by a part of their names."""
 _SAID_AGAIN = 3
 """Lines of a known error from which it is no refused try, however little it says (``detectors.known_errors``)."""
+
+
+_TRIES = ("reconnect-waiting",)
+"""Events that are trouble only where they come again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,10 @@ class Hypothesis:
     settle: tuple[Settle, ...]
 
 
+_Ranked = tuple[tuple[float, ...], Hypothesis]
+"""A hypothesis behind what it is ordered by."""
+
+
 def hypotheses(
     facts: Facts,
     findings: Sequence[Finding],
@@ -88,33 +99,67 @@ def hypotheses(
     """
     known = [f for f in findings if f.certainty > Certainty.POSSIBLE]
     told = (*of_events(facts, known), *waiting(facts, known), *suspected(results), *broken(facts, known))
-    named = (*told, *of_symptoms(symptoms, {mark.kind for mark in told}))
+    harmless = [f for f in known if INCIDENTS[f.incident].benign]
+    accounted = {kind for f in known for kind in signs(f.incident)}
+    seen = tuple(m for m in traces(facts) if m.kind not in accounted and not explained(m.at, harmless, None))
+    kinds = {mark.kind for mark in told} | {mark.kind.partition(": ")[0] for mark in seen}
+    named = (*told, *seen, *of_symptoms(symptoms, kinds))
     marks = (*named, *worded(facts))
+    ranked = _ranked(facts, marks, results, systems)
+    ranked = sorted((*_noticed(facts, findings), *ranked), key=lambda entry: entry[0])
+    slugs = [hypothesis.incident for _, hypothesis in ranked]
+    ranked = [entry for place, entry in enumerate(ranked) if entry[1].incident not in slugs[:place]]
+    with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
+    likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
+    often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
+    is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
+    if not (is_calm and anything(facts)):
+        return likely
+    first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
+    return (*first, _quiet(facts, results, systems), *likely[len(first) :])[:SHOWN]
+
+
+def beside(
+    facts: Facts, findings: Sequence[Finding], results: Mapping[str, Result], systems: frozenset[str]
+) -> tuple[Hypothesis, ...]:
+    """What may be behind what was found, or have come of it, and could not be checked."""
+    found = {f.incident for f in findings if f.severity > Severity.NOTICE and f.certainty > Certainty.POSSIBLE}
+    unchecked = {slug: result for slug, result in results.items() if result.missing and not result.findings}
+    behind = {slug for slug, incident in INCIDENTS.items() if found.intersection(incident.may_bring)}
+    marks = [*suspected(unchecked)]
+    marks += [mark for mark in traces(facts) if any(mark.kind in signs(slug) for slug in behind & unchecked.keys())]
+    marks += [
+        Mark(slug, len(f.evidence), f"{f.incident} of {f.subject} may have brought it about", f.evidence[:LINES], None)
+        for f in findings
+        if f.incident in found
+        for slug in INCIDENTS[f.incident].may_bring
+        if slug in unchecked
+    ]
+    ranked = _ranked(facts, marks, unchecked, systems)
+    likely = [hypothesis for rank, hypothesis in ranked if not (rank[0] or INCIDENTS[hypothesis.incident].benign)]
+    return tuple(likely)[:_ALTERNATIVES]
+
+
+def _ranked(
+    facts: Facts, marks: Sequence[Mark], results: Mapping[str, Result], systems: frozenset[str]
+) -> list[_Ranked]:
+    """Classes that *marks* tell of, each with its rank, the likeliest first."""
     every = sum(mark.lines for mark in marks)
-    ranked = []
+    ranked: list[_Ranked] = []
     for slug, incident in INCIDENTS.items():
         result = results.get(slug, Result())
         own = [mark for mark in marks if mark.kind in (slug, *signs(slug))]
         ours = [mark for mark in marks if mark in own or mark.kind in incident.accounts_for]
-        outright = any(mark.kind.startswith((PREFIX, WORDED)) for mark in own)
+        outright = any(mark.kind.startswith((PREFIX, WORDED, *OF_ANYTHING)) for mark in own)
         if ours and (outright or systems & frozenset(incident.systems)):
             settled = bool(result.rejected) or not (result.missing or result.findings)
             weight = sum(mark.lines for mark in ours) / every
-            settle = _settle(facts, incident, result.missing or incident.needs, systems)
+            asked = result.missing if systems & RULES.get(slug, frozenset()) else ()
+            settle = _settle(facts, incident, asked or incident.needs, systems)
             hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, settle)
             rank = _rank(incident, own, weight, settled=settled)
             ranked.append((rank, hypothesis))
-    ranked.sort(key=lambda entry: entry[0])
-    with_signs = sum(not rank[0] for rank, _ in ranked)
-    likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
-    likely = (*_noticed(facts, findings), *likely)[:SHOWN]
-    often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
-    is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
-    is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
-    if not (is_calm and is_read):
-        return likely
-    first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
-    return (*first, _quiet(facts, results, systems), *likely[len(first) :])[:SHOWN]
+    return sorted(ranked, key=lambda entry: entry[0])
 
 
 @cache
@@ -133,11 +178,13 @@ def _rank(incident: Incident, own: Sequence[Mark], weight: float, *, settled: bo
     loud = sum(mark.lines for mark in own if mark.kind in trouble())
     is_worded = all(mark.kind.startswith(WORDED) for mark in own)
     is_faint = all(mark.kind.startswith(WORDED) or mark.kind in _vague() for mark in own)
-    vague = not any(": " in m.kind or m.kind == incident.slug for m in own)  # a rule's or line's own words say more
+    sure = {incident.slug, *incident.alone}  # a rule's or line's own words say more
+    vague = not any(": " in mark.kind or mark.kind in sure for mark in own)
     shared = not any(mark.kind in incident.alone for mark in own)  # others print such lines, too
     place = [*wordings()].index(incident.slug) if is_worded else 0
     lines = sum(mark.lines for mark in own)
-    return (0, is_faint, is_worded, vague, settled and not is_worded, shared, -loud, place, -lines, -weight)
+    breadth = min(sum(mark.kind in signs(slug) for slug in INCIDENTS) for mark in own)  # classes that share a sign
+    return (0, is_faint, is_worded, vague, settled and not is_worded, shared, -loud, place, breadth, -lines, -weight)
 
 
 def _is_loud(facts: Facts, mark: Mark) -> bool:
@@ -146,17 +193,25 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
         return any(error.fatal for error in known_errors().values() if error.kind == mark.kind)
     if mark.kind in INCIDENTS:
         return not INCIDENTS[mark.kind].benign
+    if mark.kind in _TRIES:
+        return mark.lines >= _SAID_AGAIN
     return mark.kind in trouble() or mark.kind not in words()
 
 
-def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[Hypothesis]:
-    """Classes of which too little was seen for more than a notice."""
-    for finding in findings:
+def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[_Ranked]:
+    """Classes of which too little was seen for more than a notice; vague words are a sign among others."""
+    for number, finding in enumerate(findings):
         incident = INCIDENTS[finding.incident]
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
             settle = _settle(facts, incident, incident.needs, frozenset(incident.systems))
             against = ("it was seen too seldom, or was over too soon, to be sure",)
-            yield Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:LINES], against, (), settle)
+            error = known_errors().get(finding.facts.get("error", ""))
+            lines = finding.measures.get("lines", 0)
+            rank = (0.0, False, False, True, False, True, -lines) if error and error.vague else (-1.0, number)
+            yield (
+                rank,
+                Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:LINES], against, (), settle),
+            )
 
 
 def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str]) -> Hypothesis:
@@ -167,14 +222,15 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     remarks = sum(s.lines for s in facts.shapes if s.level == "WARN" and remark(facts, s))
     loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
     told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
-    open_ = sum(bool(result.missing) for result in results.values())
-    unchecked = next(((slug, r.missing) for slug, r in results.items() if r.missing), None)
+    ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & frozenset(incident.systems)}
+    open_ = [(slug, result.missing) for slug, result in results.items() if result.missing and slug in ours]
+    unchecked, classes = next(iter(open_), None), f"{len(open_)} class{'' if len(open_) == 1 else 'es'}"
     return Hypothesis(
         incident="healthy",
         weight=1.0,
         explains=(told,),
         evidence=tuple(episode.first for episode in started[:1]),
-        against=(f"too little to call the whole healthy: {open_} classes could not be checked",),
+        against=(f"too little to call the whole healthy: {classes} could not be checked",),
         unexplained=(),
         settle=_settle(facts, INCIDENTS[unchecked[0]], unchecked[1], systems) if unchecked else (),
     )

@@ -37,20 +37,27 @@ _FAILURE = re.compile(
 none, and neither does a count of failures, which is 0 in health."""
 _SAID = re.compile(
     r"\b(?:unable|can ?not|can't|could not|(?<![.\w])time[ -]?outs?|killed|corrupt\w*|lost|unavailable|expired|unknown"
-    r"|invalid|missing|not (?:found|available|connected|authori[sz]ed)|no such|no space|too (?:many|large))\b",
+    r"|invalid|missing|not (?:found|available|connected|authori[sz]ed)|no such|no space|too (?:many|large)"
+    r"|already connected)\b",
     re.IGNORECASE,
 )
 """How lines tell of one that have no level; what a program writes at INFO it takes to be in order."""
 _COUNT = re.compile(r"\w+[ =:]+#")
 WORDED = "worded-"
 """What the kind of lines begins with that nobody knows but whose words tell of a class (``wordings.toml``)."""
-_GENERAL = ("send-failed",)
+OF_ANYTHING = ("long-pauses", "tool-error")
+"""How kinds begin that tell of a class whatever software the material is of."""
+_GENERAL = ("send-failed", "tool-error")
 """Events whose lines may name their cause behind it."""
 _AGAIN = {
     "coordinator-lost": 3, "no-controller": 3, "heartbeat-failed: rebalanc": 3, "replica-fetch-failed": 3,
-    "subscription-missing": 3, "subscription-changed: update": 2,
+    "subscription-missing": 3, "subscription-changed: update": 2, "group-unknown": 3,
 }  # fmt: skip
 """Events that every failover, restart or new member brings once or twice, and from how many on they are a sign."""
+_FEW = 3
+"""Part of all records from which once is enough: nobody copies what every restart brings out of a whole log."""
+_PASTE = 20
+"""Records of what somebody copied by hand: he left out what does not matter."""
 _FAILOVER = ("coordinator-lost", "no-controller")
 """Events that a start prints until somebody leads."""
 _STOPPED = ("log-truncated", "replica-fetch-failed")
@@ -115,6 +122,7 @@ def _complains(shape: Shape) -> bool:
 def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     """Events that are trouble or a class's own sign, and that no finding explains; the most frequent first."""
     begun = starts(facts)
+    records = _records(facts)
     marks = []
     for sign in sorted({kind for slug, i in INCIDENTS.items() for kind in (*signs(slug), *i.accounts_for)}):
         kind, _, reason = sign.lower().partition(": ")
@@ -122,19 +130,34 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
         told += [e for e in facts.of_kind(*_GENERAL) if kind.startswith(PREFIX) and _names(kind, e)]
         told = [
-            e for e in told if (_is_said(e) and not begun.around(e) if kind.startswith(PREFIX) else abnormal(facts, e))
+            e
+            for e in told
+            if (
+                _is_said(e) and not (begun.around(e) or begun.overcome(facts, e, _again(kind)))
+                if kind.startswith(PREFIX)
+                else abnormal(facts, e)
+            )
         ]
         told = [e for e in told if not _passes(facts, begun, e)]
         left = [e for e in told if not explained(e.first_at, findings, classes)]
-        if sum(e.count for e in left) >= _AGAIN.get(sign, 1):
+        lines = sum(e.count for e in left)
+        if lines >= _AGAIN.get(sign, 1) or (lines and lines * _FEW >= records):
             marks.append(_mark(sign, left))
     return sorted(marks, key=lambda mark: (-mark.lines, mark.kind))
+
+
+def _records(facts: Facts) -> int:
+    return sum(e.count for e in facts.episodes) + sum(s.lines for s in facts.shapes if s.level)
+
+
+def _again(kind: str) -> float | None:
+    return known_errors()[kind.removeprefix(PREFIX)].again
 
 
 def _names(kind: str, episode: Episode) -> bool:
     """A line that says no more than that a send failed names this known error as the reason."""
     error = known_errors()[kind.removeprefix(PREFIX)]
-    return re.search(error.contains or error.begins, episode.first.text) is not None
+    return re.search(error.contains or error.begins, f"{episode.first.text} {episode.reason or ''}") is not None
 
 
 def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
@@ -159,12 +182,19 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
             e.source == episode.source and abs((e.first_at or at) - at) <= RESTART for e in facts.of_kind(*_ENDS)
         )
         return asked and not later
-    if episode.kind in _EMPTY and episode.group:
-        own = [p for p in facts.positions if p.group == episode.group and p.at is not None and p.at >= at]
-        joined = [e for e in facts.of_kind(*_BACK) if e.group == episode.group and (e.last_at or 0.0) >= at]
-        waiting = sum(lag(p) for p in own if None not in (p.committed, p.end) and p.at == own[-1].at)
-        return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= _BEHIND) or _ends(facts, at)
-    return False
+    return episode.kind in _EMPTY and _is_over(facts, episode, at)
+
+
+def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
+    """A question was answered later, as after the start of a broker; a group had members, or nothing to read."""
+    if not episode.group:
+        seen = (row.at for rows in (facts.positions, facts.assignments, facts.clients) for row in rows)
+        return episode.kind == "tool-error" and any(when is not None and when >= at for when in seen)
+    own = [p for p in facts.positions if p.group == episode.group and p.at is not None and p.at >= at]
+    joined = [e for e in facts.of_kind(*_BACK) if e.group == episode.group and (e.last_at or 0.0) >= at]
+    waiting = sum(lag(p) for p in own if None not in (p.committed, p.end) and p.at == own[-1].at)
+    is_last = episode.kind != "tool-error" and _ends(facts, at)
+    return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= _BEHIND) or is_last
 
 
 def _forms_group(facts: Facts, join: Episode) -> bool:
@@ -208,7 +238,7 @@ def broken(facts: Facts, findings: Sequence[Finding]) -> Iterator[Mark]:
     left = [e for e in facts.of_kind(*ends.KINDS) if not explained(e.first_at, findings, None)]
     if brief := ends.brief(left):
         yield _mark("connection-lost: at once", brief)
-    elif broken := ends.broken(left):
+    elif broken := ends.broken(left, few=_records(facts) <= _PASTE):
         yield _mark("connections-broken", broken)
 
 

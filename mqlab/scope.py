@@ -26,6 +26,8 @@ _OWN_RULES = frozenset().union(*(ours for ours in RULES.values() if len(ours) < 
 """Systems for which there are rules of their own."""
 _SYSTEM = {name: name for name in SYSTEMS} | dict.fromkeys(KNOWN, "mqtt")
 """System that a product belongs to."""
+_MANIFEST = "capture-manifest"
+"""The format of what a capture says of itself."""
 _OF_ANYTHING = frozenset({"send-failed", "out-of-memory", "sender-error", "tool-error"})
 """Events that lines of any system's client may make."""
 
@@ -78,6 +80,10 @@ def systems(facts: Facts) -> frozenset[str]:
     others = [s for s in facts.settings if products.get(s.source) != "rocketmq"]
     if any(s.scope in ("producer", "consumer", "topic") for s in others):
         told.add("kafka")
+    if facts.flows or facts.receipts:
+        told.add("mqtt")
+    # RocketMQ's queues are told with their broker, Kafka's partitions are numbers.
+    told |= {"rocketmq" if "/" in t.queue else "kafka" for t in facts.tallies if "/" in t.queue or t.queue.isdigit()}
     own = [e for e in facts.episodes if e.kind not in _OF_ANYTHING]
     return frozenset(told | {e.system for e in own if e.system in SYSTEMS})
 
@@ -85,8 +91,28 @@ def systems(facts: Facts) -> frozenset[str]:
 def read(facts: Facts) -> str:
     """Which software the material is of, in one sentence; empty where no format was recognised."""
     known = Counter((c.software, c.role) for c in facts.coverage if c.role is not Role.UNKNOWN)
-    kinds = [f"{role}{f' ({software})' if software else ''}" for (software, role), _ in known.most_common()]
+    named = {role for software, role in known if software}
+    kinds = [
+        f"{role}{f' ({software})' if software else ''}"
+        for (software, role), _ in known.most_common()
+        if software or role not in named
+    ]
     return f"What was read: {few(kinds, 3)}." if kinds else ""
+
+
+def ungathered(facts: Facts) -> str:
+    """What a capture asked for in vain, in one sentence; empty where it says of nothing that it failed."""
+    manifests = {c.source for c in facts.coverage if c.format == _MANIFEST}
+    failed = [e.reason for e in facts.of_kind("tool-error") if e.source in manifests and e.reason]
+    if not failed:
+        return ""
+    what = few(failed, 2).rstrip(".")
+    return f"{'Not all' if anything(facts) else 'Nothing'} was gathered: {what}."
+
+
+def anything(facts: Facts) -> bool:
+    """There is something in the material that was understood, and not only what a capture says of itself."""
+    return any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN and c.format != _MANIFEST for c in facts.coverage)
 
 
 def logs(facts: Facts) -> bool:

@@ -76,6 +76,9 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
             yield line(label, lead.facts[name])
     yield from _proofs(lead)
     yield from _others(diagnosis, lead, tz)
+    for one in diagnosis.verdict.hypotheses:
+        to_tell = f"; to tell: {one.settle[0].missing}" if one.settle else ""
+        yield from row("MAYBE", f"{one.incident}: {one.explains[0]}{to_tell}", 2)
     yield from audit.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, lead, audits, tz), 4)
     yield from _rejected(diagnosis)

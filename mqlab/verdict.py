@@ -112,11 +112,13 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
 def _weighed(
     verdict: Verdict, findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts, results: dict[str, Result]
 ) -> Verdict:
-    """An undetermined *verdict* with what it may be, first of all."""
+    """An undetermined *verdict* with what it may be, first of all; another with what may be behind it or come of it."""
     if verdict.incident != "undetermined":
-        return verdict
+        serious = any(f.severity > Severity.NOTICE for f in findings)
+        present = scope.systems(facts)
+        return replace(verdict, hypotheses=hypotheses.beside(facts, findings, results, present)) if serious else verdict
     ranked = hypotheses.hypotheses(facts, findings, left, results, scope.systems(facts))
-    told = f"{hypotheses.sentence(ranked)} {_read(facts, ranked)}".strip()
+    told = " ".join(filter(None, (hypotheses.sentence(ranked), scope.ungathered(facts), _read(facts, ranked))))
     return replace(verdict, statement=f"{told} {verdict.statement}".strip(), hypotheses=ranked)
 
 

@@ -67,16 +67,16 @@ def test_metrics_have_canonical_names():
 
 def scrapes(*told):
     """Series of the bytes that came in from files with one scrape each: path, seconds, bytes, start of the process."""
-    sources = [replace(METRICS, key=digest(path.encode()), path=path) for path, *_ in told]
+    sources = {path: replace(METRICS, key=digest(path.encode()), path=path) for path, *_ in told}
     collected = [
-        {"name": name, "labels": "{}", "source": source.link, "offset": 0,
+        {"name": name, "labels": "{}", "source": sources[path].link, "offset": 0,
          "points": [{"at": micros(second), "value": value, "line": second}]}
-        for source, (_, second, *values) in zip(sources, told, strict=True)
+        for path, second, *values in told
         for name, value in zip(
             ("kafka_server_brokertopicmetrics_bytesin_total", "process_start_time_seconds"), values, strict=True
         )
     ]  # fmt: skip
-    found = assemble(Gathered.of([("metrics", json.dumps(row)) for row in collected], [LOG, *sources]))
+    found = assemble(Gathered.of([("metrics", json.dumps(row)) for row in collected], [LOG, *sources.values()]))
     return [[(*s.place(n), value) for n, (_, value) in enumerate(s.points)] for s in found.named("broker.bytes_in")]
 
 
@@ -85,6 +85,13 @@ def test_scrapes_of_one_exporter_in_a_file_each_are_one_series():
     one = [(first, 0, 5.0, 100.0), (second, 10, 9.0, 100.0)]
     assert scrapes(*one) == [[(first, 0, 5.0), (second, 10, 9.0)]]
     assert scrapes(one[0], (second, 10, 1.0, 130.0)) == [[(first, 0, 5.0), (second, 10, 1.0)]]
+
+
+def test_files_that_each_tell_of_a_time_of_their_own_are_one_series():
+    first, second = "mqtt/sys-topics.20261123T094811Z.log", "mqtt/sys-topics.20261123T094821Z.log"
+    early, late = [(first, at, float(at), 100.0) for at in (0, 4)], [(second, at, float(at), 100.0) for at in (6, 10)]
+    assert [[value for *_, value in one] for one in scrapes(*early, *late)] == [[0.0, 4.0, 6.0, 10.0]]
+    assert len(scrapes(*early, (second, 3, 3.0, 100.0), *late)) == 2
 
 
 @pytest.mark.parametrize(

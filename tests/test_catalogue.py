@@ -45,6 +45,7 @@ def test_every_field_says_something(slug):
         "alone",
         "signs",
         "judges",
+        "may_bring",
         "notebooks",
         "of_traffic",
         "visible",

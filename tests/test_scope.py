@@ -64,3 +64,18 @@ def test_rules_for_kafkas_own_lines_check_nothing_in_the_log_of_other_software()
     redpanda = replace(SERVER, software="redpanda")
     elected = episode("leader-elected", 5, "server.log", system="kafka")
     assert not {s for s in diagnose(facts(redpanda, elected)).clear if len(scope.RULES[s]) < len(scope.SYSTEMS)}
+
+
+def test_a_capture_that_gathered_nothing_says_so_and_is_not_called_calm():
+    manifest = log("manifest.json", "capture-manifest", lines=40)
+    refused = episode("tool-error", "10:00", source=manifest.source, reason="broker over MQTT: refused: Not authorized")
+    nothing, some = diagnose(Facts(coverage=(manifest,), episodes=(refused,))), facts(refused)
+    assert nothing.verdict.hypotheses == ()
+    assert "Nothing was gathered: broker over MQTT: refused: Not authorized." in nothing.verdict.statement
+    assert scope.ungathered(replace(some, coverage=(manifest, SERVER))).startswith("Not all was gathered: broker over")
+    assert scope.ungathered(replace(some, coverage=(SERVER,))) == ""
+
+
+def test_material_of_one_kind_is_named_once():
+    told = scope.read(Facts(coverage=(SERVER, replace(SERVER, source="notes", software=""))))
+    assert told == "What was read: log of a broker (kafka)."

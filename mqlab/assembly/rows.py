@@ -147,7 +147,7 @@ def settings(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) 
 def series(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> tuple[Series, ...]:
     """A series for each canonical name, set of labels and source; samples without a moment are left out.
 
-    Scrapes of one exporter in a file each (``_scraped``) are one source.
+    Files that each tell of another time of one exporter (``_scraped``) are one source.
     """
     found: dict[tuple[str, str, str, str], list[tuple[float, float, int | None, str]]] = defaultdict(list)
     first = _scraped(rows, path, instant)
@@ -186,10 +186,10 @@ _BOOT = 1.0
 
 
 def _scraped(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> Mapping[str, str]:
-    """For each file with one scrape of an exporter that has more of them, the path of the first.
+    """For each file with a part of what one exporter or broker told, the path of the first.
 
-    Their names differ by their moment only, each tells of another moment, and the process was never an older one than
-    before: files of two exporters, read in turn, are not taken for one.
+    Their names differ by their moment only, each tells of a time of its own, and the process was never an older one
+    than before: files of two exporters, read in turn, are not taken for one.
     """
     moments: dict[str, set[float | None]] = defaultdict(set)
     begun: dict[str, dict[str, float]] = defaultdict(dict)
@@ -198,16 +198,18 @@ def _scraped(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) 
         moments[source] |= {instant(source, seconds(point, "at"), row.get("offset")) for point in row["points"]}
         if exporters.canonical(row["name"]) == "process.start_time":
             begun[row["name"] + (row.get("labels") or "")][source] = row["points"][-1]["value"]
-    alike: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    alike: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
     for source, told in moments.items():
-        if len(told) == 1 and (at := next(iter(told))) is not None:
-            alike[without_moment(source)].append((at, source))
+        known_at = [at for at in told if at is not None]
+        if known_at and len(known_at) == len(told):
+            alike[without_moment(source)].append((min(known_at), max(known_at), source))
     found: dict[str, str] = {}
     for scrapes in map(sorted, alike.values()):
-        paths = [source for _, source in scrapes]
+        paths = [source for *_, source in scrapes]
         starts = [[known[source] for source in paths if source in known] for known in begun.values()]
         older = any(later < start - _BOOT for own in starts for start, later in pairwise(own))
-        if len({at for at, _ in scrapes}) == len(scrapes) > 1 and not older:
+        apart = all(ended < begins for (_, ended, _), (begins, *_) in pairwise(scrapes))
+        if len(scrapes) > 1 and apart and not older:
             found |= dict.fromkeys(paths, paths[0])
     return found
 

@@ -47,10 +47,11 @@ def detect(facts: Facts) -> Result:
     if sure := [case for case in cases if _sure(case)]:
         return Result(tuple(_finding(facts, case) for case in sure))
     left = {case.group: tuple(_evidence(facts, case, None)) for case in cases}
-    left |= {group: places for group in groups if (places := kafka_groups.returning(facts, group))}
     if left:
         seen = f"members of {', '.join(left)} left and came again, time after time"
         return Result(missing=(CLIENT_LOGS,), seen=seen, evidence=tuple(p for places in left.values() for p in places))
+    if any(kafka_groups.returning(facts, group) for group in groups):
+        return Result(missing=(CLIENT_LOGS,))
     if not facts.logs_of("kafka", Role.CLIENT_LOG, Role.BROKER_LOG):
         return Result(missing=("the consumers' logs or server.log of the brokers",))
     reasons = [reason for group in groups if (reason := _other(facts, group))]

@@ -30,27 +30,32 @@ _ADDRESS = r"(?:\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9a-fA-F:]+\]?):\d+"
 _NEXT = r"(?=, (?:msg|mfa|line|peername|username|topic|reason|action|tag|packet|payload)(?:: )|\s*$)"
 LAYOUT = (
     rf"{_LEVEL}(?:<<\")?(?P<client_id>.+?)(?:\">>)?@(?P<peer>{_ADDRESS}) \["
+    rf"|\[[A-Z]+\] (?P<client_id4>.+?)@(?P<peer4>{_ADDRESS}) msg: "
     rf"|(?:{_LEVEL}|, | - )clientid: (?P<client_id2>.+?){_NEXT}|, username: (?!undefined)(?P<member_id>.+?){_NEXT}"
     rf"|\bClient\((?P<client_id3>.+?)@(?P<peer3>{_ADDRESS})\)|, topic: (?P<topic>.+?){_NEXT}"
     rf"|, peername: (?P<peer2>{_ADDRESS})"
 )
-"""4.x, 5.x, 2.x."""
+"""4.x, traces of 5.x, 5.x, 2.x."""
 FORMAT = Spec("emqx-log", Role.BROKER_LOG, (EVENTS, VOLUME), "emqx", Reading.LOG, "mqtt", LAYOUT)
 
 _MESSAGE = r", Topic=(?P<topic>.+?), From="
 _REASON = r"\breason: (?P<reason>\w+)"
 _ENDS = {
-    "normal": "normal", "tcp_closed": "closed", "ssl_closed": "closed", "einval": "closed", "etimedout": "closed",
+    "normal": "normal", "sock_closed": "closed", "closed": "closed", "tcp_closed": "closed", "ssl_closed": "closed",
+    "einval": "closed", "etimedout": "closed",
     "keepalive_timeout": "keep-alive", "idle_timeout": "idle", "kicked": "kicked", "frame_too_large": "frame-too-large",
     "not_authorized": "not-authorized", "proc_heap_too_large": "queue-killed", "message_queue_too_long": "queue-killed",
     "mailbox_overflow": "queue-killed",
 }  # fmt: skip
 """What ``{shutdown, …}`` means (emqx_connection, emqx_channel)."""
-_SHUT = r"(?:\{shutdown, ?|socket_force_closed.*\breason: |terminated, reason: )\{?(?:shutdown, ?)?"
+_SHUT = (
+    r"(?:[Tt]erminated?\b.{0,300}?\{shutdown, ?|terminated, reason: |[Ss]hutdown for |Force to close the socket due to "
+    r"|(?:socket_force|websocket|tcp|ssl|sock)_closed.*\breason: )\{?(?:shutdown, ?|error, ?)?"
+)
 
 
 def _ended(word: str, told: str) -> Signature:
-    return Signature("client-disconnected", contains=rf"{_SHUT}{word}\b", told=told)
+    return Signature("client-disconnected", begins=rf"{_SHUT}{word}\b", also=LAYOUT, told=told)
 
 
 SIGNATURES: tuple[Signature, ...] = (
@@ -107,7 +112,7 @@ SIGNATURES: tuple[Signature, ...] = (
         contains=r"(?P<reason>maximum heap size) reached|reason => (?P<reason2>proc_heap_too_large)"
         r"|(?P<reason3>mailbox_overflow|message_queue_too_long)",
     ),
-    Signature("session-takeover", contains=rf"{_SHUT}(?P<reason>takeovered|takenover|discarded|conflict)\b"),
+    Signature("session-takeover", begins=rf"{_SHUT}(?P<reason>takeovered|takenover|discarded|conflict)\b", also=LAYOUT),
     *(_ended(word, told) for word, told in _ENDS.items()),
     Signature(
         "client-disconnected",
@@ -127,7 +132,9 @@ SIGNATURES: tuple[Signature, ...] = (
 )
 
 _OURS = re.compile(
-    rf"^\W{{0,2}}\d{{4}}-\d\d-\d\d[T ]\S+ {_LEVEL}(?:.*@{_ADDRESS} \[[\w/]+\] |.*\bmsg: \w+|.*\bmfa: emqx|\[[\w/ ]+\] )"
+    rf"^\W{{0,2}}\d{{4}}-\d\d-\d\d[T ]\S+ (?:[A-Z]+ )?{_LEVEL}"
+    rf"(?:.*@{_ADDRESS} \[[\w/]+\] |.*\bmsg: \w+|.*\bmfa: emqx|\[[\w/ ]+\] )"
+    rf"|^\W{{0,2}}\d{{4}}-\d\d-\d\dT\S+ \[[A-Z]+\] .+@{_ADDRESS} msg: \w"
     r"|@emqttd_\w+:\w+:\d|\bemqx_\w+:\w+/\d|\"mfa\": ?\"emqx|log_events_throttled_during_last_period"
 )
 

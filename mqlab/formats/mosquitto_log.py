@@ -92,7 +92,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _own("client-disconnected", r"Client (?P<client_id3>.+) has exceeded timeout, disconnecting\."
          rf"|{_LEFT}: exceeded timeout\.", "keep-alive"),
     _own("client-disconnected", r"Socket error on client (?:<unknown>|(?P<client_id3>.+)), disconnecting\."
-         r"|Client (?P<client_id4>.+) closed its connection\."
+         r"|Client (?:<unknown>|(?P<client_id4>.+)) closed its connection\."
          rf"|{_LEFT}: (?:connection closed by client|{ERRNO})\."
          r"|Bad socket read/write on client (?P<client_id5>.+): [^:]+", "closed"),
     _own("client-disconnected", rf"{_LEFT}(?:,|:) (?:not|no longer) authori[sz]ed\.", "not-authorized"),

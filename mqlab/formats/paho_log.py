@@ -77,7 +77,8 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("connection-made", begins=r"\[(?P<client_id>[^\[\]]+)\] connected\s*$"),
     Signature(
         "connection-lost",
-        begins=r"[Cc]onnection lost(?: after (?:(?P<value>\d[\d.]*) ?s|\d+[hm][\dhm.]*s))?: (?P<reason>.*)",
+        begins=r"[Cc]onnection lost(?: after (?:(?P<value>\d[\d.]*) ?s|\d+[hm][\dhm.]*s))?: (?P<reason>.*)"
+        r"|[Oo]nConnectionLost was called with error: (?P<reason2>.*)",
         also=r":\d\d(?:[.,]\d+)? \[(?P<client_id>[^\[\]]+)\] connection lost: |(?:read|write) tcp (?P<peer>[^\s>]+)->",
     ),
     Signature("connection-lost", begins=r"[Cc]onnection lost,? (?:err|error|reason|cause)=\"?(?P<reason>[^\"]*)"),
@@ -139,13 +140,19 @@ SIGNATURES: tuple[Signature, ...] = (
         told="failed",
     ),
     Signature("reconnect-waiting", begins=r"Reconnect after (?P<value>\d+) ms", scale=0.001, told="failed"),
+    Signature(
+        "connection-lost",
+        begins=r"(?:esp_)?mqtt\w*: transport_read\(\) error: (?P<reason>errno=-?\d+)"
+        r"|Writing failed: (?P<reason2>errno=\d+)|Poll (?:read|write) error: (?P<reason3>\d+), aborting",
+    ),
+    Signature("connection-made", begins=r"MQTT_EVENT_CONNECTED\b"),
     *other_clients.MQTT,
 )
 
 _OURS = re.compile(
     r"\[(?:client|net|pinger|store|msgids|router|state)\] {2,}\w|\bcomponent=\[?(?:client|net|pinger|store)\b"
     rf"|(?:connected|reconnecting) to {SCHEME}\S+ as |starting (?:on \S+ )?(?:client_)?id=\S.* keepalive=\d"
-    r"|\borg\.eclipse\.paho\.|Sending CONNECT \(u\d, p\d|Received CONNACK \(|\bmqtt_client: "
+    r"|\borg\.eclipse\.paho\.|Sending CONNECT \(u\d, p\d|Received CONNACK \(|\b(?:mqtt5?_client|MQTT_CLIENT): "
     r"|[AP]M \S+ (?:connectionLost|connectComplete)\s*$|clientId=\S+ keepAlive=\d"
     r"|Client \S+ (?:sending CONNECT|received CONNACK)|\(32109\)"
 )

@@ -123,6 +123,7 @@ SIGNATURES: tuple[Signature, ...] = (
         also=FIELDS,
         told="not latest",
     ),
+    Signature("group-unknown", begins=r"the consumer's group info not exist", also=FIELDS),
     Signature(
         "offset-went-back",
         begins=r"update consumer offset less than store",
@@ -153,7 +154,10 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "consumer-disabled", begins=r"the consumer\[(?P<group>[^\]]*)\] consume slowly(?:, (?P<value>\d+) bytes)?"
     ),
-    Signature("disk-full", begins=r"(?:physic|logics) disk maybe full soon(?: (?P<value>[\d.]*\d))?"),
+    Signature(
+        "disk-full",
+        begins=r"(?:physic|logics) disk maybe full soon(?: |, so reclaim space, )(?P<value>\d[\d.]*)",
+    ),
     Signature(
         "rocketmq-broker-started", begins=rf"The broker\[(?P<node>[^,\]]+)(?:, (?P<peer>{ADDRESS}))?.*\] boot success"
     ),

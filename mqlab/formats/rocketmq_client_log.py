@@ -63,7 +63,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|the consumer message (?P<reason3>buffer) is full, so do flow control)",
         also=rf"{_PULLED}|flowControlTimes=(?P<value>\d+)",
     ),
-    Signature("not-in-group", begins=r"ConsumerGroup: (?P<group>\S+) The consumerId: (?P<client_id>\S+) not in cidAll"),
+    Signature("not-in-group", begins=r"(?:\[BUG\] )?ConsumerGroup: (?P<group>\S+) The consumerId: (?P<client_id>\S+)"),
     Signature(
         "lock-failed",
         begins=rf"(?:doRebalance, (?P<group>{NAME})\S* add a new mq failed, .*because lock (?:is )?failed"
@@ -86,6 +86,25 @@ SIGNATURES: tuple[Signature, ...] = (
         also=FIELDS,
         told="received",
     ),
+    Signature(
+        "record-failed",
+        begins=r"consumeMessage (?:exception|return null|Orderly return not OK)|consume message failed\. message",
+        also=rf"consumeMessage exception: (?P<reason>[\w.$]+)|{FIELDS}|{QUEUE}|queueOffset=(?P<value>\d+)",
+    ),
+    Signature(
+        "subscription-missing",
+        contains=r"CODE: 24\s+DESC: the consumer's subscription|the consumer's subscription not exist\b",
+        also=FIELDS,
+        told="not exist",
+    ),
+    Signature("group-unknown", contains=r"the consumer's group info not exist", also=FIELDS),
+    Signature(
+        "subscription-missing",
+        contains=r"CODE: 25\b|the consumer's subscription not latest",
+        also=FIELDS,
+        told="not latest",
+    ),
+    Signature("tool-error", contains=rf"the consumer group ?\[(?P<group>{NAME})\] (?P<reason>not online)"),
     Signature(
         "send-busy",
         contains=r"\[(?P<reason>TIMEOUT_CLEAN_QUEUE|PCBUSY_CLEAN_QUEUE|PC_SYNCHRONIZED|REJECTREQUEST|OVERLOAD)\]",

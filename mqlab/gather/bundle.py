@@ -80,6 +80,12 @@ class Bundle:
         partial.write_text(self.manifest.text())
         partial.replace(self.folder / NAME)
 
+    def count(self) -> None:
+        """Count the files anew, after a process that wrote some has ended without telling."""
+        written = [one for one in self.folder.rglob("*") if one.is_file() and self.partial not in one.parents]
+        sizes = [one.stat().st_size for one in written if one.name != NAME]
+        self.manifest.files, self.manifest.bytes = len(sizes), sum(sizes)
+
     def close(self, because: str | None = None) -> Path:
         """End the bundle, as interrupted where *because* says by what; where it lies then."""
         self.manifest.state, self.manifest.because = ("interrupted" if because else "complete"), because

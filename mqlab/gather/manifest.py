@@ -13,7 +13,7 @@ import json
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
@@ -36,7 +36,7 @@ def iso(at: datetime) -> str:
 
 
 def stamp(at: datetime) -> str:
-    """The moment as names of files show it, ``20261122T100000Z``: outputs of one sampling share theirs."""
+    """The moment as names of files show it, ``20261122T100000Z``."""
     return f"{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
 
@@ -110,6 +110,11 @@ class Manifest:
         question.failed_at, question.because = iso(now()), because
         if because not in question.reasons and len(question.reasons) < _REASONS:
             question.reasons.append(because)
+
+    def become(self, other: Manifest) -> None:
+        """Say what *other* says: what another process has noted."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(other, one.name))
 
     def clock(self, host: str, how: str, lowest: float | None, highest: float | None) -> None:
         """Narrow down how many seconds *host* is ahead by one more measurement."""

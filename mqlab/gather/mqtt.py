@@ -115,6 +115,9 @@ class Listener:
             with self._bundle.manifest.asking("broker over MQTT", OSError, ValueError):
                 self._client = self._connected()
                 time.sleep(_FIRST)
+                if not self._heard.lines:
+                    because = "nothing came: this user may not read it, or the broker publishes nothing there"
+                    self._bundle.manifest.failed(_SYSTEM, because)
                 if self._sniff.filters:
                     self._listen(self._client)
         with self._lock:

@@ -17,7 +17,7 @@ from mqlab.gather.prometheus import Prometheus, Scrapes
 from mqlab.gather.schedule import Asking, Schedule, gather
 from mqlab.gather.watching import Watch
 from mqlab.gather.web import shown
-from mqlab.units import epoch, size
+from mqlab.units import counted, epoch, size
 
 INTERRUPTED = 130
 _HOUR = 3600.0
@@ -95,7 +95,8 @@ def gathered(bundle: Bundle, broker: Asking, asked: Mapping[str, Any]) -> int:
             click.echo(f"mqlab: {question.what}, {times} in vain: {question.because}", err=True)
     if not manifest.files:
         raise NothingGatheredError(place)
-    click.echo(f"{place}: {manifest.files} files, {size(manifest.bytes)}; next: mqlab triage {place}")
+    state = "interrupted, " if interrupted else ""
+    click.echo(f"{place}: {state}{counted(manifest.files, 'file')}, {size(manifest.bytes)}; next: mqlab triage {place}")
     return INTERRUPTED if interrupted else 0
 
 

@@ -46,11 +46,11 @@ def command_of(load: Load, address: str, folder: Path, home: Home, changed: Mapp
         "facts": str(folder / "facts" / f"{load.name}.ndjson"),
     }
     told.write_text(json.dumps(book))
-    output = clients / f"{load.name}.log" if load.kind != "mqtt-sys" else folder / f"{load.name}.out"
     if kind.module:
         words = [sys.executable, "-P", "-m", kind.module, str(told)]
     else:
         words = _java(kind.main or "", str(options.get("client_version") or kind.against), home, told, book)
+    output = clients / f"{load.name}.log"
     return Command(load.name, words, folder, output, {"PYTHONUNBUFFERED": "1"}, speaks=True)
 
 

@@ -12,14 +12,15 @@ from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
 
+from mqlab.gather.manifest import now, stamp
 from mqlab.lab import kafka_admin
-from mqlab.lab.brokers.base import Broker
+from mqlab.lab.brokers import rocketmq
 from mqlab.lab.brokers.registry import Stage
 from mqlab.lab.counting import Books, Committed, Ends, groups_of, read_facts
 from mqlab.lab.launching import command_of, prepare, written_settings
 from mqlab.lab.loads.registry import KINDS
-from mqlab.lab.sampling import TOOLS, Sampler, Tools, stamped
-from mqlab.lab.scenario import Load, Scenario, Step, Topic
+from mqlab.lab.sampling import Sampler
+from mqlab.lab.scenario import Scenario, Step, Topic
 
 Tell = Callable[[str], None]
 _SIGNALS = {
@@ -28,7 +29,7 @@ _SIGNALS = {
     "freeze": signal.SIGSTOP,
     "thaw": signal.SIGCONT,
 }
-_FOLDERS = ("clients", "configs", "logs", "offsets", "metrics")
+_FOLDERS = ("clients", "configs", "logs")
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,6 @@ class Play:
     stage: Stage
     folder: Path
     tell: Tell
-    tools: list[Tools] = field(default_factory=list)
     done: list[tuple[float, Step]] = field(default_factory=list)
     exporting: dict[str, int] = field(default_factory=dict)
     """Ports of the exporters of loads."""
@@ -78,8 +78,8 @@ class Play:
         for load in self.scenario.loads:
             prepare(load, self.stage.processes.home)
         self.stage.up(self.scenario.brokers, ports, self.tell)
-        self._equip()
-        sampler = Sampler(self.tools, self._exporters(ports), self.live, self.scenario.every)
+        self._make_topics()
+        sampler = Sampler(self.stage.brokers, self._exporters(ports), self.live, self.scenario.every)
         begun = time()
         sampler.start()
         self._follow()
@@ -92,20 +92,13 @@ class Play:
         books = Books(self.scenario, self.folder / "capture" / "clients", facts, tuple(log), committed, ends)
         return Played(self.folder, (begun, ended), tuple(self.done), books)
 
-    def _equip(self) -> None:
-        """Topics, tools and recorders that run before anything happens."""
+    def _make_topics(self) -> None:
         for broker in self.stage.brokers:
-            label = broker.wanted.label
-            own = [topic for topic in self.scenario.topics if topic.broker == label]
+            own = [topic for topic in self.scenario.topics if topic.broker == broker.wanted.label]
             if broker.wanted.software == "kafka":
                 kafka_admin.make_topics(broker.address, own, broker.wanted.nodes)
-            if broker.wanted.software in TOOLS:
-                groups = [g for g, loads in groups_of(self.scenario).items() if loads[0].broker == label]
-                tools = TOOLS[broker.wanted.software](broker, self.stage.processes, self.folder, own, groups)
-                tools.begin(self.live)
-                self.tools.append(tools)
-            if broker.wanted.software == "mosquitto":
-                self._launch_recorder(label, broker)
+            elif broker.wanted.software == "rocketmq":
+                rocketmq.make_topics(broker, {topic.name: topic.partitions for topic in own})
 
     def _exporters(self, ports: int) -> dict[str, int]:
         """Port of each exporter by name; where metrics are wanted, Java loads get one of their own."""
@@ -113,10 +106,6 @@ class Play:
         java = [load.name for load in self.scenario.loads if KINDS[load.kind].main and self.scenario.metrics]
         self.exporting = {name: ports + 80 + n for n, name in enumerate(java)}
         return {**found, **self.exporting}
-
-    def _launch_recorder(self, label: str, broker: Broker) -> None:
-        load = Load(f"sys-topics-{label}", "mqtt-sys", label, 0, {})
-        self.stage.processes.start(command_of(load, broker.address, self.folder, self.stage.processes.home))
 
     def _follow(self) -> None:
         """Do everything at its time."""
@@ -209,7 +198,7 @@ class Play:
 
 def new_folder(runs: Path, scenario: Scenario) -> Path:
     """A folder for a run of this scenario."""
-    folder = runs / f"{scenario.name}-{stamped()}"
+    folder = runs / f"{scenario.name}-{stamp(now())}"
     folder.mkdir(parents=True)
     return folder
 

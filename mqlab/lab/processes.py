@@ -32,8 +32,6 @@ class Command:
     env: Mapping[str, str] = field(default_factory=dict)
     speaks: bool = False
     """Whether it is told things on its standard input."""
-    answers: bool = False
-    """Whether its standard output is read by the lab; its standard error goes to ``output``."""
 
 
 @dataclass
@@ -57,7 +55,7 @@ class Processes:
                 cwd=command.folder,
                 env={**os.environ, "TZ": "UTC", **command.env},
                 stdin=subprocess.PIPE if command.speaks else subprocess.DEVNULL,
-                stdout=subprocess.PIPE if command.answers else output,
+                stdout=output,
                 stderr=output,
                 text=True,
                 start_new_session=True,

@@ -1,151 +1,54 @@
-"""What an engineer would fetch again and again: groups, members and offsets with the brokers' own tools, and metrics.
-
-The tools run in one JVM that stays (``java/Tools.java``): a JVM of its own takes each of them three to five seconds.
-"""
+"""What an engineer would gather while a scenario is played: ``mqlab capture`` of each broker, and exporters' pages."""
 
 from __future__ import annotations
 
 import threading
-import urllib.error
-import urllib.request
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
+from mqlab.gather import mqtt, rocketmq
+from mqlab.gather.bundle import Bundle
+from mqlab.gather.client_config import client_config
+from mqlab.gather.kafka_apart import Apart
+from mqlab.gather.manifest import Manifest, now
+from mqlab.gather.prometheus import Scrapes
+from mqlab.gather.schedule import Asking, Tick, Wanted
 from mqlab.lab.brokers.base import Broker
-from mqlab.lab.brokers.rocketmq import OPENED
-from mqlab.lab.distributions import compiled, fetched, java
-from mqlab.lab.processes import Command, Processes
 from mqlab.lab.resources import LOOPBACK
-from mqlab.lab.scenario import Topic
-
-_GROUPS = {"2.8": "kafka.admin.ConsumerGroupCommand"}
-_OFFSETS = {"2.8": "kafka.tools.GetOffsetShell"}
-_TOPICS = {"2.8": "kafka.admin.TopicCommand"}
-_CONFIGS = "kafka.admin.ConfigCommand"
 
 
-def stamped() -> str:
-    """The moment as file names of samples have it."""
-    return datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+def _kafka(broker: Broker, bundle: Bundle) -> Asking:
+    return Apart(client_config(None, broker.address)[0], Wanted(), bundle)
 
 
-@dataclass
-class Tools:
-    """One JVM in which the command line tools of one broker run."""
-
-    broker: Broker
-    processes: Processes
-    folder: Path
-    """Where the JVM's own errors go."""
-    topics: Sequence[Topic]
-    groups: Sequence[str]
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def name(self) -> str:
-        """Of its process."""
-        return f"{self.broker.wanted.label}-tools"
-
-    def start(self, main: str, options: Sequence[str] = ()) -> None:
-        """Start the JVM with a class of the lab."""
-        wanted = self.broker.wanted
-        distribution = fetched(f"{wanted.software}-{wanted.version}", self.processes.home.dist)
-        path = f"{compiled(main, distribution)}:{distribution.class_path}"
-        fast = ["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-        words = [java(), *fast, *options, "-cp", path, main]
-        output = self.folder / f"{self.name}.out"
-        env = self.broker.nodes[-1].command.env
-        self.processes.start(Command(self.name, words, self.folder, output, env, speaks=True, answers=True))
-
-    def run(self, tool: str, output: Path, *arguments: str) -> None:
-        """Run one tool, its output to a file."""
-        with self.lock:
-            stdout = self.processes.running[self.name].stdout
-            self.processes.tell(self.name, "\t".join([tool, str(output), *arguments]))
-            if stdout is not None:
-                stdout.readline()
-
-    def begin(self, live: Path) -> None:
-        """Start, and fetch once what does not change."""
-        raise NotImplementedError
-
-    def sample(self, live: Path) -> None:
-        """One snapshot of groups and offsets."""
-        raise NotImplementedError
+def _rocketmq(broker: Broker, bundle: Bundle) -> Asking:
+    return rocketmq.Sampling(bundle, str(broker.admin), broker.address, Wanted())
 
 
-class KafkaTools(Tools):
-    """``kafka-consumer-groups.sh`` and its like."""
-
-    def begin(self, live: Path) -> None:
-        """Start, and describe topics and their settings."""
-        self.start("Tools")
-        topics = _TOPICS.get(self.broker.wanted.version, "org.apache.kafka.tools.TopicCommand")
-        asked = ("--bootstrap-server", self.broker.address, "--describe")
-        self.run(topics, live / "configs" / "topics-describe.txt", *asked)
-        self.run(_CONFIGS, live / "configs" / "topic-configs-describe.txt", *asked, "--all", "--entity-type", "topics")
-
-    def sample(self, live: Path) -> None:
-        """All groups with their members, and the ends of the topics."""
-        version, asked = self.broker.wanted.version, ("--bootstrap-server", self.broker.address)
-        groups = _GROUPS.get(version, "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand")
-        offsets, every = live / "offsets", (*asked, "--describe", "--all-groups")
-        self.run(groups, offsets / f"consumer-groups-describe.{stamped()}.txt", *every)
-        self.run(groups, offsets / f"consumer-groups-members.{stamped()}.txt", *every, "--members", "--verbose")
-        shell = _OFFSETS.get(version, "org.apache.kafka.tools.GetOffsetShell")
-        bootstrap = ("--broker-list" if version == "2.8" else "--bootstrap-server", self.broker.address)
-        for topic in self.topics:
-            output = offsets / f"get-offsets.{topic.name}.{stamped()}.txt"
-            self.run(shell, output, *bootstrap, "--topic", topic.name)
+def _mqtt(broker: Broker, bundle: Bundle) -> Asking:
+    host, port = broker.address.rsplit(":", 1)
+    return mqtt.Listener(mqtt.Broker(host, int(port)), mqtt.Sniff(), bundle)
 
 
-class RocketTools(Tools):
-    """``mqadmin``."""
-
-    def begin(self, live: Path) -> None:
-        """Start, and make the topics: their answers are part of what an engineer has."""
-        self.start("RocketTools", OPENED)
-        for topic in self.topics:
-            queues = ("-r", str(topic.partitions), "-w", str(topic.partitions))
-            output = live / "configs" / f"updateTopic-{topic.name}.txt"
-            self._ask(output, "updateTopic", "-c", "lab", "-t", topic.name, *queues)
-
-    def sample(self, live: Path) -> None:
-        """Progress and connections of each group."""
-        for group in self.groups:
-            progress = live / "offsets" / f"consumerProgress-{group}.{stamped()}.txt"
-            self._ask(progress, "consumerProgress", "-g", group)
-            connected = live / "clients" / f"consumerConnection-{group}.{stamped()}.txt"
-            self._ask(connected, "consumerConnection", "-g", group)
-
-    def _ask(self, output: Path, command: str, *arguments: str) -> None:
-        self.run("mqadmin", output, command, "-n", self.broker.address, *arguments)
-
-
-TOOLS = {"kafka": KafkaTools, "rocketmq": RocketTools}
-"""Software whose groups are asked for."""
-
-
-def scrape(name: str, port: int, metrics: Path) -> None:
-    """Add what an exporter says to its file, as a loop of ``date`` and ``curl`` would; no answer leaves a gap."""
-    try:
-        with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/metrics", timeout=5) as answer:
-            said = answer.read()
-    except (urllib.error.URLError, OSError):
-        return
-    with (metrics / f"{name}-metrics.txt").open("ab") as file:
-        file.write(f"# {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n".encode() + said)
+_ASKING: Mapping[str, Callable[[Broker, Bundle], Asking]] = {
+    "kafka": _kafka,
+    "rocketmq": _rocketmq,
+    "mosquitto": _mqtt,
+    "hivemq": _mqtt,
+}
 
 
 class Sampler:
-    """A thread that samples every so many seconds until it is stopped."""
+    """A thread that gathers every so many seconds until it is stopped, a bundle for each broker."""
 
-    def __init__(self, tools: Sequence[Tools], exporters: Mapping[str, int], capture: Path, every: float) -> None:
-        self._tools, self._exporters, self._capture, self._every = tools, exporters, capture, every
-        self._over = threading.Event()
+    def __init__(self, brokers: Sequence[Broker], exporters: Mapping[str, int], folder: Path, every: float) -> None:
+        self._bundles = [_bundle(folder, broker) for broker in brokers]
+        self._asking = [_ASKING[b.wanted.software](b, own) for b, own in zip(brokers, self._bundles, strict=True)]
+        pages = [f"http://{LOOPBACK}:{port}/metrics" for port in exporters.values()]
+        if pages:
+            self._asking.append(Scrapes(self._bundles[0], pages))
+        self._every, self._over = every, threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -155,15 +58,24 @@ class Sampler:
     def stop(self) -> None:
         """Take the last sample and end."""
         self._over.set()
-        self._thread.join(60)
+        self._thread.join()
+        for one in self._asking:
+            if isinstance(one, mqtt.Listener):
+                one.end()
+        for bundle in self._bundles:
+            bundle.close()
 
     def _run(self) -> None:
-        last = False
+        first, last = True, False
         while not last:
             last, began = self._over.is_set(), monotonic()
-            for tools in self._tools:
-                tools.sample(self._capture)
-            for name, port in self._exporters.items():
-                scrape(name, port, self._capture / "metrics")
+            tick = Tick(now(), first, last)
+            for ask in self._asking:
+                ask(tick)
+            first = False
             if not last:
                 self._over.wait(max(0.5, self._every - (monotonic() - began)))
+
+
+def _bundle(folder: Path, broker: Broker) -> Bundle:
+    return Bundle(folder / broker.wanted.label, Manifest(broker.wanted.software, {"broker": broker.address}))

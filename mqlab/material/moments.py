@@ -77,10 +77,12 @@ _LEVELED = re.compile(rf"\W{{0,2}}{_WORD}(?:\]|:|\b)\s?")
 _PAIR = re.compile(r'([\w.]+)=("(?:[^"\\]|\\.)*"|[^\s"]+)')
 _MESSAGES, _TIMES, _LEVELS = ("msg", "message"), ("time", "ts", "t", "timestamp"), ("level", "lvl", "severity")
 _WHO = ("component", "logger", "module", "caller", "name")
-_BOOT = re.compile(r"(?P<letter>[EWIDV]) \(\d+\) (?P<where>\w+): ")
-"""ESP-IDF's log: milliseconds since the start of the device, so no moment."""
+_BOOT = re.compile(r"(?P<letter>[EWIDV]) \((?:\d+|(?P<clock>\d\d:\d\d:\d\d\.\d{3}))\) (?P<where>\w+): ")
+"""ESP-IDF's log: milliseconds since the start of the device, which are no moment, or its clock."""
 _PYTHON = re.compile(rf"{_WORD}:(?P<where>[\w.-]+):(?P<message>.*)")
 """``WARNING:kafka.coordinator:…``, as ``logging.basicConfig`` prints it."""
+_ELAPSED = re.compile(rf"\d{{1,9}} +(?P<thread>\[[^\]]{{1,80}}\]) +(?P<level>{_ANY}) +")
+"""log4j's ``%r [%t] %p``: milliseconds since the start of the program."""
 _OWN = re.compile(
     rf"\W{{0,3}}(?:<\d+>)?(?:\[?[A-Z]+\]?:?\s+\[?|[\w.-]+\] )?{layouts.STAMP}|1\d{{9}}: |%\d\|\d{{10}}\.|<\d{{1,3}}>|"
     rf"\[?(?:{layouts.MONTH}) [ \d]\d \d\d:\d\d:\d\d"
@@ -138,10 +140,17 @@ class Clock:
                 kept = line[found.end() :]
                 kept = kept[1:] if kept[:1] in "])>|," else kept
                 return self._leveled(f"{written} {before + ' ' if before else ''}{kept.lstrip()}", line)
+        return self._undated(line)
+
+    def _undated(self, line: str) -> str | None:
+        """A line that no date begins as logs are written here; None where it begins no record."""
         if python := _PYTHON.match(line):
             return f"{_WORDS[python['word']]} [-] {python['where']} - {python['message']}"
         if boot := _BOOT.match(line):
-            return f"{_LETTERS.get(boot['letter'], 'DEBUG')} [{boot['where']}] - {line[boot.end() :]}"
+            when = f"{self.today} {boot['clock']} " if boot["clock"] else ""
+            return f"{when}{_LETTERS.get(boot['letter'], 'DEBUG')} [{boot['where']}] - {line[boot.end() :]}"
+        if elapsed := _ELAPSED.match(line):
+            return f"{_WORDS[elapsed['level']]} {elapsed['thread']} {line[elapsed.end() :]}"
         return line if _LEVELED.match(line) else None
 
     def begins(self, line: str) -> bool:

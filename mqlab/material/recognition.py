@@ -78,7 +78,10 @@ def recognise(start: bytes, name: str, size: int, formats: Sequence[Format]) -> 
         if peeled.format != NOBODY and peeled.reading is not Reading.DOCUMENT:
             return peeled
         document = _asked(plain, Envelope.NONE, [form for form in formats if form.FORMAT.reading is Reading.DOCUMENT])
-        return document if document.format != NOBODY else peeled
+        if document.format != NOBODY or peeled.format != NOBODY:
+            return document if document.format != NOBODY else peeled
+        form = other_clients.format_of(inner) or application_log.FORMAT.name  # a collector dates lines of a log
+        return replace(peeled, format=form, reading=Reading.LOG)
     return _asked(plain, Envelope.NONE, formats)
 
 
@@ -131,7 +134,7 @@ def spoken(lines: Sequence[str]) -> str | None:
     aside = [BELONGS.match(line) is not None or console.is_remark(line) for line in lines]
     records = [line for number, line in enumerate(lines) if number == 0 or not aside[number]]
     votes = _votes(records)
-    if not votes and not any(map(application_log.is_dated, records)):
+    if 3 * sum(votes.values()) < max(1, len(records)) and not any(map(application_log.is_dated, records)):
         votes, records = _votes([line for line, is_aside in zip(lines, aside, strict=True) if is_aside]), []
     return max(votes, key=lambda name: votes[name]) if votes and 3 * sum(votes.values()) >= len(records) else None
 

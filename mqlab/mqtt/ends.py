@@ -18,6 +18,8 @@ _LOST = ("client-disconnected", "connection-lost")
 KINDS = (*_MADE, *_LOST)
 """Events that tell of connections: a broker's and a client's own."""
 _OWN = ("connection-made", "connection-lost")
+_LINK = "Wi-Fi"
+"""Reason of a client that lost its radio, and its broker with it."""
 _ABRUPT = (None, "closed")
 """Reasons of a broker for an end without a good-bye, of which nothing else is known."""
 _AGAIN = 3
@@ -30,16 +32,23 @@ _SOON = 15.0
 """Seconds between two losses where the client waits in between (5 or 10 s by default) and is thrown out at once."""
 
 
-def broken(episodes: Sequence[Episode]) -> list[Episode]:
-    """Ends of those clients whose connections ended ``_AGAIN`` times."""
-    return [e for ends in _ended(_by_client(episodes)).values() if _count(ends) >= _AGAIN for e in ends]
+def broken(episodes: Sequence[Episode], *, few: bool = False) -> list[Episode]:
+    """Ends of those clients whose connections ended ``_AGAIN`` times, twice where the records are *few*.
+
+    A log that tells again and again of a connection made, and of none that ended, tells of its ends by that.
+    """
+    every = _by_client(episodes)
+    least = _TWICE if few else _AGAIN
+    found = [e for ends in _ended(every).values() if _count(ends) >= least for e in ends]
+    return found or [e for told in every.values() if _renewed(told) for e in told]
 
 
 def brief(episodes: Sequence[Episode]) -> list[Episode]:
     """Ends of those clients whose connections ended at once, again and again."""
     every = _by_client(episodes)
     found = []
-    for client, ends in _ended(every).items():
+    for client, every_end in _ended(every).items():
+        ends = [end for end in every_end if end.reason != _LINK]
         made = [e.first_at for e in every[client] if e.kind in _MADE and e.first_at is not None]
         short = [end for end in ends if end.first_at is not None and _any_before(made, end.first_at)]
         if _count(short) >= _TWICE:
@@ -63,6 +72,12 @@ def _ended(by_client: Mapping[str, list[Episode]]) -> Mapping[str, list[Episode]
         client: [e for e in told if e.kind in _LOST and (e.kind in _OWN or e.reason in _ABRUPT)]
         for client, told in by_client.items()
     }
+
+
+def _renewed(told: Sequence[Episode]) -> bool:
+    """A client made its connection anew more than ``_AGAIN`` times, each after a while, and told of no end."""
+    apart = all(not _within(a, b, _AT_ONCE) for a, b in pairwise(told))
+    return apart and _count(told) > _AGAIN and all(e.kind == "connection-made" for e in told)
 
 
 def _are_own(ends: Sequence[Episode]) -> bool:

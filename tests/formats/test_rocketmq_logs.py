@@ -143,7 +143,6 @@ ORDINARY = (
     OWN_4.format(level="INFO", message="[persistAll] Group: g ClientId: 10.0.0.1@7 updateConsumeOffsetToBroker MessageQueue [x] 9"),
     OWN_4.format(level="INFO", message=f"doRebalance, g, add a new mq, {MQ}"),
     OWN_5.format(level="INFO", message="the consumer [g] start OK."),
-    "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 24  DESC: the consumer's subscription not exist",
 )  # fmt: skip
 
 

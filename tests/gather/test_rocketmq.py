@@ -8,8 +8,8 @@ import pytest
 
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import Manifest
-from mqlab.gather.rocketmq import Sampling, Wanted
-from mqlab.gather.schedule import Tick
+from mqlab.gather.rocketmq import Sampling
+from mqlab.gather.schedule import Tick, Wanted
 
 AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 CLUSTER = """\
@@ -23,6 +23,9 @@ OpenJDK 64-Bit Server VM warning: ignoring option
 RMQ_SYS_TRANS_HALF_TOPIC
 %RETRY%order_sync_mongo
 %RETRY%CID_ONSAPI_OWNER
+OrderCluster
+OrderCluster_REPLY_TOPIC
+broker-a
 ORDER_EVENTS
 PAYMENTS
 """
@@ -89,6 +92,19 @@ def test_groups_and_topics_are_asked_for_at_the_first_and_the_last_sampling(tmp_
 def test_a_sampling_in_between_asks_masters_for_all_groups_at_once(tmp_path, cluster):
     sampling(tmp_path, cluster)(Tick(AT, first=False, last=False))
     assert [line.split()[0] for line in asked(cluster)] == ["clusterList", "brokerConsumeStats", "consumerProgress"]
+
+
+def test_who_is_in_a_group_is_asked_at_every_sampling_where_most_messages_wait(tmp_path, cluster):
+    header = "#Group  #Count  #Version  #Type  #Model  #TPS  #Diff Total\n"
+    row = "{}  2       V4_9_4    PUSH   CLUSTERING  8     {}\n".format
+    waiting = {"idle": 0, "late": 70, "later": 9000, "latest": 20000, "slow": 800}
+    answers = json.loads((tmp_path / "answers.json").read_text())
+    answers["consumerProgress"] = header + "".join(row(*one) for one in waiting.items())
+    (tmp_path / "answers.json").write_text(json.dumps(answers))
+    sampling(tmp_path, cluster)(Tick(AT, first=False, last=False))
+    assert [line for line in asked(cluster) if " -g " in line] == [
+        f"consumerConnection -g {group} UTC" for group in ("latest", "later", "slow")
+    ]
 
 
 def test_only_what_is_wanted_is_asked_for(tmp_path, cluster):

@@ -151,7 +151,7 @@ def test_a_short_run_leaves_a_capture_and_the_truth(tmp_path):
     home = Home(tmp_path / "lab").made()
     home.dist.symlink_to(default_home() / "dist")
     played = running.play(read("short", tomllib.loads(text)), home, 27000, lambda _: None)
-    assert {path.name for path in played.capture.iterdir()} == {"clients", "configs", "logs", "offsets"}
+    assert {path.name for path in played.capture.iterdir()} == {"clients", "configs", "kafka", "logs"}
     assert played.books.acked()
     assert home.holder() is None
     assert home.entries() == []

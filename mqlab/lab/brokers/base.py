@@ -60,3 +60,5 @@ class Broker:
     """Memory that all its processes take, as measured."""
     prepared: Sequence[Command] = ()
     """What runs once, before the first start: a storage that is formatted."""
+    admin: Path | None = None
+    """Its own program for those who look after it, where it has one: ``mqadmin``."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from mqlab.lab.brokers.base import Broker, Node, Wanted
-from mqlab.lab.distributions import fetched, java
+from mqlab.lab.distributions import Distribution, fetched, java
+from mqlab.lab.errors import LabError
 from mqlab.lab.home import Home
 from mqlab.lab.processes import Command
 from mqlab.lab.resources import LOOPBACK, listening
 
 _MEGABYTES = 650.0
+_CLUSTER = "lab"
 OPENED = [
     f"--add-opens=java.base/{package}=ALL-UNNAMED"
     for package in ("java.nio", "sun.nio.ch", "jdk.internal.ref", "java.lang", "java.util")
@@ -30,7 +35,7 @@ def broker(wanted: Wanted, home: Home, base: int) -> Broker:
     names, config = own / "conf" / "namesrv.conf", own / "conf" / "broker.conf"
     names.write_text(f"listenPort={base}\nbindAddress={LOOPBACK}\n")
     settings = {
-        "brokerClusterName": "lab",
+        "brokerClusterName": _CLUSTER,
         "brokerName": "broker-a",
         "brokerId": 0,
         "brokerIP1": LOOPBACK,
@@ -55,7 +60,34 @@ def broker(wanted: Wanted, home: Home, base: int) -> Broker:
         node(wanted.label, "org.apache.rocketmq.broker.BrokerStartup", config, base + 11, 384),
     ]
     logs = {name: own / "logs" / "rocketmqlogs" / name for name in _KEPT}
-    return Broker(wanted, nodes, f"{LOOPBACK}:{base}", logs, {"broker.conf": config, "namesrv.conf": names}, _MEGABYTES)
+    configs = {"broker.conf": config, "namesrv.conf": names}
+    admin = _mqadmin(own, distribution, env)
+    return Broker(wanted, nodes, f"{LOOPBACK}:{base}", logs, configs, _MEGABYTES, admin=admin)
+
+
+def _mqadmin(own: Path, distribution: Distribution, env: Mapping[str, str]) -> Path:
+    """The program that RocketMQ ships as ``bin/mqadmin``."""
+    program = own / "bin" / "mqadmin"
+    program.parent.mkdir(exist_ok=True)
+    options = [*OPENED, "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Duser.home={own}"]
+    main = "org.apache.rocketmq.tools.command.MQAdminStartup"
+    words = [*(f"{key}={value}" for key, value in env.items()), java(), *options, "-cp", distribution.class_path, main]
+    program.write_text(f'#!/bin/sh\nexec env {shlex.join(words)} "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+def make_topics(broker: Broker, queues: Mapping[str, int]) -> None:
+    """Create topics, each with so many *queues*.
+
+    Raises:
+        LabError: the broker refuses.
+    """
+    for topic, count in queues.items():
+        asked = [str(broker.admin), "updateTopic", "-n", broker.address, "-c", _CLUSTER, "-t", topic]
+        done = subprocess.run([*asked, "-r", str(count), "-w", str(count)], capture_output=True, text=True, check=False)
+        if "create topic" not in done.stdout:
+            raise LabError(f"The topic {topic} cannot be made: {(done.stdout + done.stderr).strip()[:300]}")
 
 
 def _logback(log: Path) -> str:

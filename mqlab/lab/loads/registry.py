@@ -22,7 +22,6 @@ KINDS: Mapping[str, Kind] = {
     "kafka-producer": Kind("mqlab.lab.loads.kafka_producer"),
     "kafka-consumer": Kind("mqlab.lab.loads.kafka_consumer"),
     "mqtt-client": Kind("mqlab.lab.loads.mqtt_client"),
-    "mqtt-sys": Kind("mqlab.lab.loads.mqtt_sys"),
     "java-producer": Kind(main="Feeder", against="kafka-clients-3.9"),
     "rocketmq-producer": Kind(main="RocketFeeder", against="rocketmq-4.9"),
     "rocketmq-consumer": Kind(main="RocketWorker", against="rocketmq-4.9"),

@@ -91,9 +91,7 @@ def hypotheses(
     """
     known = [f for f in findings if f.certainty > Certainty.POSSIBLE]
     told = (*of_events(facts, known), *waiting(facts, known), *suspected(results), *broken(facts, known))
-    harmless = [f for f in known if INCIDENTS[f.incident].benign]
-    accounted = {kind for f in known for kind in signs(f.incident)}
-    seen = tuple(m for m in traces(facts) if m.kind not in accounted and not explained(m.at, harmless, None))
+    seen = traced(facts, known)
     kinds = {mark.kind for mark in told} | {mark.kind.partition(": ")[0] for mark in seen}
     named = (*told, *seen, *of_symptoms(symptoms, kinds))
     marks = (*named, *worded(facts))
@@ -108,6 +106,13 @@ def hypotheses(
         return likely
     first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
     return (*first, _quiet(facts, results, systems), *likely[len(first) :])[:SHOWN]
+
+
+def traced(facts: Facts, known: Sequence[Finding]) -> tuple[Mark, ...]:
+    """What listings, samples and ledgers show that is no sign of what is *known*, and that nothing benign explains."""
+    harmless = [f for f in known if INCIDENTS[f.incident].benign]
+    accounted = {kind for f in known for kind in signs(f.incident)}
+    return tuple(m for m in traces(facts) if m.kind not in accounted and not explained(m.at, harmless, None))
 
 
 def beside(

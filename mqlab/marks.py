@@ -183,7 +183,8 @@ def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
     own = [p for p in facts.positions if p.group == episode.group and p.at is not None and p.at >= at]
     joined = [e for e in facts.of_kind(*_BACK) if e.group == episode.group and (e.last_at or 0.0) >= at]
     waiting = sum(lag(p) for p in own if None not in (p.committed, p.end) and p.at == own[-1].at)
-    is_last = episode.kind != "tool-error" and _ends(facts, at)
+    had_members = any(p.member_id and p.group == episode.group and (p.at or at) < at for p in facts.positions)
+    is_last = _ends(facts, at) and (had_members or episode.kind != "tool-error")
     return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= _BEHIND) or is_last
 
 

@@ -27,6 +27,7 @@ from mqlab.marks import (
     complaints,
     of_events,
     of_symptoms,
+    printed_by,
     signs,
     suspected,
     waiting,
@@ -199,7 +200,9 @@ def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[Hypothesis]:
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
             settle = _settle(facts, incident, incident.needs, frozenset(incident.systems))
             against = ("it was seen too seldom, or was over too soon, to be sure",)
-            yield Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:LINES], against, (), settle)
+            told = printed_by(finding.facts.get("software", ""), finding.facts.get("versions", "all"))
+            explains = (f"{finding.statement}{told}",)
+            yield Hypothesis(incident.slug, 1.0, explains, finding.evidence[:LINES], against, (), settle)
 
 
 def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str]) -> Hypothesis:

@@ -210,6 +210,17 @@ def _ends(facts: Facts, at: float) -> bool:
     return (facts.covered_until() or at) - at <= RESTART
 
 
+def _printed_by(kind: str) -> str:
+    """The versions that print such lines, where not all do."""
+    told = {(e.software, e.versions) for e in known_errors().values() if e.kind == kind}
+    return printed_by(*told.pop()) if len(told) == 1 else ""
+
+
+def printed_by(software: str, versions: str) -> str:
+    """The *software* and its *versions* in words; nothing where all of them do."""
+    return "" if versions.startswith("all") else f" [{software}, versions {versions}]"
+
+
 def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
     lines = sum(episode.count for episode in episodes)
     who = Counter[str]()
@@ -218,7 +229,7 @@ def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
     named = few([name for name, _ in who.most_common() if name], 3)
     at = episodes[0].first_at
     since = "" if at is None else f", from {clock(at)} UTC on"
-    text = f"{words()[kind]}, {counted(lines, 'time')}{since}{f': {named}' if named else ''}"
+    text = f"{words()[kind]}{_printed_by(kind)}, {counted(lines, 'time')}{since}{f': {named}' if named else ''}"
     places = tuple(episode.first.because(words()[kind]) for episode in episodes[:LINES])
     return Mark(kind, lines, text, places, at)
 

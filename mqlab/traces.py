@@ -60,6 +60,7 @@ def traces(facts: Facts) -> Iterator[Mark]:
     yield from _passed_over(facts)
     yield from _handled_again(facts)
     yield from _connections(facts)
+    yield from _fenced(facts)
     yield from _retained_again(facts)
 
 
@@ -392,6 +393,20 @@ def _handled_again(facts: Facts) -> Iterator[Mark]:
         if count >= LEAST:
             first = min(again, key=lambda one: one.at)
             yield _mark("handled-again", [(first.at, Evidence(first.sources[0], None, topic))], topic, count)
+
+
+def _fenced(facts: Facts) -> Iterator[Mark]:
+    """Brokers that KRaft's controller fenced, by their own log: heartbeats that failed before it, or only after."""
+    lost = facts.of_kind("error:kraft-heartbeat-lost")
+    for kind, is_cut_off in (("broker-fenced: cut off", True), ("broker-fenced: silent", False)):
+        told = []
+        for fencing in facts.of_kind("broker-fenced"):
+            name, at = f"id={fencing.value_min or 0.0:.0f}]", fencing.first_at or 0.0
+            own = [e.first_at for e in lost if name in e.first.text and abs((e.first_at or 0.0) - at) <= _SETTLES]
+            if own and any((when or 0.0) < at for when in own) is is_cut_off:
+                told.append((fencing.first_at, fencing.first))
+        if told:
+            yield _mark(kind, told, few(sorted({place.source for _, place in told}), 2))
 
 
 _Peers = dict[str, dict[str, Client]]

@@ -47,6 +47,9 @@ class KnownError:
     vague: bool = False
     """What is said has other causes too, such as a pause of who says it: no more than a notice by itself."""
 
+    again: float | None = None
+    """Seconds within which who still meets it says it once more: silence for longer tells that it is over."""
+
     @property
     def kind(self) -> str:
         """The kind of its events."""

@@ -51,7 +51,7 @@ _GENERAL = ("send-failed", "tool-error")
 """Events whose lines may name their cause behind it."""
 _AGAIN = {
     "coordinator-lost": 3, "no-controller": 3, "heartbeat-failed: rebalanc": 3, "replica-fetch-failed": 3,
-    "subscription-missing": 3, "subscription-changed: update": 2,
+    "subscription-missing": 3, "subscription-changed: update": 2, "group-unknown": 3,
 }  # fmt: skip
 """Events that every failover, restart or new member brings once or twice, and from how many on they are a sign."""
 _FEW = 3
@@ -132,7 +132,13 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
         told += [e for e in facts.of_kind(*_GENERAL) if kind.startswith(PREFIX) and _names(kind, e)]
         told = [
-            e for e in told if (_is_said(e) and not begun.around(e) if kind.startswith(PREFIX) else abnormal(facts, e))
+            e
+            for e in told
+            if (
+                _is_said(e) and not (begun.around(e) or begun.overcome(facts, e, _again(kind)))
+                if kind.startswith(PREFIX)
+                else abnormal(facts, e)
+            )
         ]
         told = [e for e in told if not (_passes(facts, begun, e) or _agrees(e))]
         left = [e for e in told if not explained(e.first_at, findings, classes)]
@@ -146,10 +152,14 @@ def _records(facts: Facts) -> int:
     return sum(e.count for e in facts.episodes) + sum(s.lines for s in facts.shapes if s.level)
 
 
+def _again(kind: str) -> float | None:
+    return known_errors()[kind.removeprefix(PREFIX)].again
+
+
 def _names(kind: str, episode: Episode) -> bool:
     """A line that says no more than that a send failed names this known error as the reason."""
     error = known_errors()[kind.removeprefix(PREFIX)]
-    return re.search(error.contains or error.begins, episode.first.text) is not None
+    return re.search(error.contains or error.begins, f"{episode.first.text} {episode.reason or ''}") is not None
 
 
 def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:

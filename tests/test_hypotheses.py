@@ -84,6 +84,12 @@ def test_an_unexplained_symptom_lowers_the_weight_and_is_named():
     assert "frobnicator" in first.unexplained[0]
 
 
+def test_a_class_that_was_noticed_and_explains_events_too_is_one_hypothesis():
+    lost = [episode("coordinator-lost", 300 + n, "app.log", line=n, group="g") for n in (1, 2, 3)]
+    none = episode("error:kafka-coordinator-unavailable", 310, "app.log", line=4)
+    assert ranked(log("app.log", lines=9), lost, none)[1] == ["coordinator-unavailable", "healthy"]
+
+
 def test_a_hypothesis_has_no_severity_and_leaves_the_exit_code():
     assert exit_code(diagnose(facts(SERVER_LOG, EXPELLED))) == 0
 

@@ -166,7 +166,7 @@ def _certain(clock: Clock, anchors: Sequence[tuple[float, float]]) -> Zone | Non
         return WRITTEN
     if clock.started:
         offsets = {round((wall - epoch) / STEP) * STEP for wall, epoch in clock.started}
-        if len(offsets) == 1:
+        if len(offsets) == 1 and abs(*offsets) <= _FARTHEST:  # a log of times of day has another date
             return fixed(offsets.pop(), "the log prints the epoch time of an event beside its own clock")
     if clock.rule:
         return ruled(clock.rule)

@@ -39,8 +39,6 @@ _ONE_START = 5.0
 _OWN_STARTS = ("client-created", "settings-printed", "app-started")
 """Events of a client's log that tell of its process's start."""
 _RUNNING = ("broker-started", "rocketmq-broker-started")
-_WELL = ("connection-made", "join-completed", "client-connected", "truncation-detected")
-"""Events of a client's log that say that it works again, as what a new leader answers does."""
 _TRIES = 10
 """Times the usual time between two lines, and two steps of the grid at least, after which a client has ceased to try.
 Judgement, no default behind it: reconnect.backoff.max.ms is 1 s."""
@@ -157,7 +155,11 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
     known = benign_lines.starts(facts)
     for source, told in by_source.items():
         again = _at_each_start(facts, source, [e for _, e in told])
-        left = [(error, e) for error, e in told if error.fatal or again or not known.around(e)]
+        left = [
+            (error, e)
+            for error, e in told
+            if error.fatal or again or not (known.around(e) or known.overcome(facts, e, error.again))
+        ]
         last, end = span(e.last_at for _, e in left)[1], log_end(facts, (source,))
         goes_on = last is not None and end is not None and end - last > AFTER
         if not (goes_on and all(not error.fatal and known.at_begin(e) for error, e in left)):
@@ -235,7 +237,7 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
     if is_fatal and until is not None and any(at > until for at in again):
         return Severity.NOTICE
     sources = {e.source for _, e in said}
-    well = [e.first_at for e in facts.of_kind(*_WELL) if e.source in sources and e.first_at is not None]
+    well = [e.first_at for e in facts.of_kind(*benign_lines.WORKS) if e.source in sources and e.first_at is not None]
     is_over = not ongoing or (until is not None and any(at >= until for at in well))
     looping = any(_at_each_start(facts, source, [e for _, e in said if e.source == source]) for source in sources)
     passed = is_over and not looping and _longest((e for _, e in said), well) <= PASSING

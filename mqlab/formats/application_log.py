@@ -161,6 +161,11 @@ SIGNATURES: tuple[Signature, ...] = (
         contains=r"Error when calling each(?:Message|Batch)",
         also=r"\"topic\":\"(?P<topic>[\w.-]+)\"|\"partition\":(?P<queue>\d+)|\"offset\":\"(?P<value>\d+)",
     ),
+    Signature(
+        "record-failed",
+        contains=r"Batch entry (?P<value>\d+) .*was aborted: (?P<reason>.*)|rows were rejected by the server"
+        r"|BatchUpdateException: (?P<reason2>Data trunc.*)",
+    ),
     Signature("record-failed", contains=r"Backoff \S.{0,120} exhausted for ", also=_record("(?P<value>[0-9]+)")),
     Signature("pod-rolled", begins=r"Rolling Pod (?P<reason>\S+) due to "),
     Signature("producer-forgotten", contains=r"UnknownProducerId(?:Exception)?\b|UNKNOWN_PRODUCER_ID"),
@@ -172,7 +177,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|[Ee]rror deserializing |upon a deserialization error|_(?:KEY|VALUE)_DESERIALIZATION"
         r"|caught during Deserialization"
         r"|Converting byte\[\] to Kafka Connect data failed|requires \"schema\" and \"payload\" fields"
-        r"|cannot process .SerializationException.s directly",
+        r"|cannot process .SerializationException.s directly|Received exception when fetching the next record from",
     ),
 )
 

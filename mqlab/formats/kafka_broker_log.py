@@ -178,6 +178,10 @@ _LEADING: tuple[Signature, ...] = (
         begins=r"Error (?:in fetch to broker (?P<reason>\d+)|(?:in response for|sending) fetch request)",
     ),
     Signature(
+        "replica-fetch-refused",
+        contains=rf"\[ReplicaFetcher.*Error for partition {PARTITION} (?:at offset (?P<value>\d+)|to broker)",
+    ),
+    Signature(
         "not-enough-replicas",
         contains=r"current ISR (?:: )?(?P<reason>.*?) is insufficient to satisfy the min\.isr requirement"
         rf" of (?P<value>\d+) for partition {PARTITION}",

@@ -205,6 +205,11 @@ _REFUSED = Signature(
 
 SIGNATURES: tuple[Signature, ...] = (
     Signature("batch-split", begins=r"Got error produce response in correlation id" + _FAILED),
+    Signature(
+        "producer-forgotten",
+        begins=rf"Got error produce response with correlation id.*? on topic-partition {PARTITION}"
+        r".* UNKNOWN_PRODUCER_ID",
+    ),
     Signature("produce-retry", begins=r"Got error produce response with correlation id" + _FAILED),
     Signature("request-timeout", begins=r"Disconnecting from node \S+ due to request timeout"),
     Signature("client-version", begins=r"Kafka version ?:(?: (?P<reason>\S+))?"),
@@ -231,7 +236,11 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|(?P<reason>when serialized|max message size the server|MSG_SIZE_TOO_LARGE)",
     ),
     Signature("record-expired", contains=rf"Expiring (?P<value>\d+) record(?:\(s\)|s)? for {PARTITION}"),
-    Signature("record-expired", contains=r"Local: Message timed out|_MSG_TIMED_OUT"),
+    Signature(
+        "record-expired",
+        contains=r"Local: Message timed out|_MSG_TIMED_OUT|TimeoutException: Batch Expired"
+        r"|Batch containing (?P<value>\d+) record\(s\) expired due to timeout",
+    ),
     Signature(
         "buffer-exhausted",
         contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking|Local: Queue full"

@@ -29,9 +29,9 @@ _MARKS: Mapping[str, str] = {
     r"|\bSendResult \[sendStatus=|\bconsumerGroup=\S+ .*\btopic=|\brocketmq[.:]",
     "kafka-client-log": r"\bkafkajs\b|KafkaJS\w+|\[sarama\]|\bSarama\b|kafka server: |client/metadata |\bfranz-go\b"
     r"|\bkgo\b|consumergroup/session/|\bkafka: (?:client|error|invalid|Failed|Producer|broker)|\baiokafka\b|AIOKafka\w+"
-    r"|\bpykafka\b"
+    r"|Unable to update metadata from \[|\bpykafka\b"
     r"|\bkafka\.(?:coordinator|consumer|producer|conn|client|cluster|metrics)\b|<(?:Broker|AIOKafka)Connection "
-    r"|Kafka::[A-Z]\w+|\brdkafka\b|librdkafka|KafkaError\{code=|kafka/(?:client|log|writer|reader)\.go"
+    r"|Kafka::[A-Z]\w+|\brdkafka\b|librdkafka|\[thrd:\w|KafkaError\{code=|kafka/(?:client|log|writer|reader)\.go"
     r"|springframework\.kafka|\bo\.[as]\.k(?:afka)?\.|KafkaMessageListenerContainer|org\.apache\.kafka\."
     r"|connector\.kafka|\.kafka010\.|KafkaSourceReader|FlinkKafka\w+|\[?logstash\.(?:in|out)puts\.kafka|io\.debezium"
     r"|\bKSQL\b|^ksql> "
@@ -86,6 +86,21 @@ KAFKA: tuple[Signature, ...] = (
         r"|Broker: Request timed out|Timed out while (?:writing to|reading from|waiting for response)"
         r"|REQUEST_TIMED_OUT: |Request Timed Out: |errors\.TimeoutException: The request timed out"
         r"|\"error\":\"The request timed out)",
+    ),
+    Signature("request-timeout", contains=r"Request (?P<reason>\w+)\(key: \d+, version: \d+\) timed out"),
+    Signature(
+        "heartbeat-failed",
+        contains=r"Response (?:Heartbeat|JoinGroup|SyncGroup|OffsetCommit)\(.*\berror\b.{0,3}"
+        r"(?P<reason>The group is rebalancing|The coordinator is not aware of this member"
+        r"|Specified group generation id is not valid)",
+        also=_OF,
+    ),
+    Signature(
+        "leader-moved",
+        contains=r"NotLeaderForPartitionError|failed due to \[?[\w.-]+,\d+\]?: kafka\.common\.(?P<reason>\w+)"
+        r"|Broker: Not leader for partition|code=NOT_LEADER_FOR_PARTITION|Not Leader For Partition: "
+        r"|kafka server: Tried to send a message to a replica that is not the leader|Kafka::NotLeaderForPartition"
+        r"|\"error\":\"This server is not the leader for that topic-partition",
     ),
     Signature("rebalance-failed", contains=r"(?P<client_id>[\w.-]+) can't rebalance after (?P<value>\d+) retries"),
     Signature("join-requested", begins=r"The group is rebalancing, re-joining(?P<reason>.*)", also=_OF),
@@ -165,6 +180,14 @@ MQTT: tuple[Signature, ...] = (
     Signature(
         "connection-lost",
         begins=r"Disconnected from (?P<peer>(?:[\w-]+\.)+[a-z]{2,12}(?::\d+)?|[\w.-]+:\d+)(?:: (?P<reason>\w+))?\s*$",
+    ),
+    Signature(
+        "connection-lost",
+        begins=r"(?:MQTT )?[Cc]onnection interrupted\b.*?(?:error:? |error_code[=: ]+)`?(?P<reason>.*)",
+    ),
+    Signature("connection-made", begins=r"(?:MQTT )?[Cc]onnection resumed\b"),
+    Signature(
+        "client-disconnected", begins=r"Client Close: (?:(?P<peer>[\d.]+) )?\((?P<client_id>[^()]+)\)", told="closed"
     ),
     Signature("connection-made", begins=r"Connected to (?P<peer>(?:[\w-]+\.)+[a-z]{2,12}(?::\d+)?)\s*$"),
     Signature(

@@ -209,7 +209,8 @@ def returning(facts: Facts, group: str) -> tuple[Evidence, ...]:
     at_once: dict[tuple[str, str], set[str]] = defaultdict(set)
     every = lives(facts, group)
     for life in every:
-        names[life.client_id].setdefault(life.member_id, life.evidence[0].because("one of its member ids"))
+        for line in life.evidence[:1]:
+            names[life.client_id].setdefault(life.member_id, line.because("one of its member ids"))
     for p in facts.positions:
         if p.group == group and p.client_id and p.member_id:
             where = Evidence(p.source, p.line, p.text, "one of its member ids")

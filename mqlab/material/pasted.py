@@ -122,13 +122,16 @@ def parts(data: bytes, name: str, formats: Sequence[Format], known: str = NOBODY
     raw = raw[:-1] if raw[-1] == b"" else raw
     shown = [line.decode("utf-8", "replace").rstrip("\r") for line in raw]
     pieces = [Piece(n, 1, len(line) + 1, text) for n, (line, text) in enumerate(zip(raw, shown, strict=True), 1)]
-    if _is_document("\n".join(shown)) and exports.document(pieces) is None:
+    quotes_records = any(_unquoted(text) != text for text in shown)
+    if not quotes_records and _is_document("\n".join(shown)) and exports.document(pieces) is None:
         return []
     read = list(_pieces(pieces))
     wholes = list(_wholes(read))
     blocks = _recognised(list(_blocks(wholes)), name, formats)
     found = _merged(blocks, name)
-    if all(part.known.format in (NOTES, NOBODY) for part in found):
+    if not _is_told(found):
+        found = _merged([_alone(whole) for whole in wholes], name)
+    if not _is_told(found):
         return []
     envelope = envelopes.detect(shown)
     same = [part.known.format for part in found] == [known] and all(
@@ -184,7 +187,7 @@ def _reveals(prefix: re.Pattern[str], text: str, told: Clock) -> bool:
     if not found or not found[0]:
         return False
     rest = text[found.end() :]
-    is_quote = found[0].startswith(">") and (BELONGS.match(rest) or selected(rest) or selected(f"- {rest}"))
+    is_quote = found[0].startswith((">", "`")) and (BELONGS.match(rest) or selected(rest) or selected(f"- {rest}"))
     return told.begins(rest) or bool(is_quote) or (rest[:1] == "{" and envelopes.is_log_record(rest))
 
 
@@ -259,6 +262,19 @@ def _recognised(blocks: list[_Block], name: str, formats: Sequence[Format]) -> l
         if block.opens or not aside or spoken(lines):
             block.known = _known(lines, name, formats)
     return blocks
+
+
+def _is_told(found: Sequence[Part]) -> bool:
+    """Whether anything of what was *found* is understood."""
+    return any(part.known.format not in (NOTES, NOBODY) for part in found)
+
+
+def _alone(whole: Whole) -> _Block:
+    """A line among prose, by its own words."""
+    text = whole.inner.strip()
+    form = spoken([text]) if text else None
+    known = Recognised(form, Reading.LOG) if form else Recognised(NOBODY)
+    return _Block([whole._replace(inner=f"- {text}")] if form and _begins_message(text) else [whole], False, known)
 
 
 def _known(lines: Sequence[str], name: str, formats: Sequence[Format]) -> Recognised:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts
 from mqlab.rows import Shape
-from mqlab.shared.actors import folder
+from mqlab.shared.actors import folder, log_end
 from mqlab.sources import Role
 
 STARTING = 90.0
@@ -27,6 +27,8 @@ STARTS = (
 """Events around which every log warns of what is not there yet, or not any more."""
 OWN_STARTS = ("client-created", "consumer-stopped")
 """Such events of which only the process itself and the brokers warn."""
+WORKS = ("connection-made", "join-completed", "client-connected", "truncation-detected")
+"""Events of a client's log that say that it works again, as what a new leader answers does."""
 ORDERLY = (0.0, 130.0, 143.0)
 """Exit statuses of a process that ended by itself or was asked to (SIGINT, SIGTERM)."""
 WANTED = (*ORDERLY, 137.0)
@@ -54,8 +56,8 @@ _ORDINARY = re.compile(
     r"No meta\.properties file|Performing controller activation|Bootstrap broker|may not be available"
     r"|marked as failed|not the correct coordinator|coordinator is loading|Coordinator load in progress"
     r"|Writing records to __consumer_offsets|Execution of FlushBatch failed|already been closed"
-    r"|Renouncing the leadership"
-    r"|Error registering AppInfo mbean"
+    r"|Renouncing the leadership|Based on follower's"
+    r"|Error registering AppInfo mbean|Ignoring invalid comple"
     r"|LEADER_NOT_AVAILABLE|UNKNOWN_TOPIC_OR_PARTITION|Attempting to send response via channel"
     r"|Error while fetching metadata|No broker metadata found|selectMappedBuffer request pos invalid"
     r"|PIPELINE: exceptionCaught|BatchUnregistrationService"
@@ -111,6 +113,17 @@ class Starts:
             return False
         begin = self.begins.get(shape.source, shape.first_at)
         return _near(shape.first_at, begin) and _near(shape.last_at, begin)
+
+    def overcome(self, facts: Facts, episode: Episode, again: float | None) -> bool:
+        """It lies at the beginning of a log whose client works right after: what is started waits for what is not.
+
+        So does what is said no more within the seconds after which it would be said *again*.
+        """
+        if not self.at_begin(episode) or episode.last_at is None:
+            return False
+        well = [e.first_at for e in facts.of_kind(*WORKS) if e.source == episode.source and e.first_at is not None]
+        silent = (log_end(facts, (episode.source,)) or episode.last_at) - episode.last_at
+        return any(0 <= at - episode.last_at <= STARTING for at in well) or (again is not None and silent > again)
 
     def _clients(self, source: str) -> list[float]:
         if source in self.brokers:

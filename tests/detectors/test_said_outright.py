@@ -48,7 +48,7 @@ def found(slug, *rows):
 def lasting(slug):
     """An error of the class that does not end a process by itself, else its first."""
     own = [e for e in known_errors().values() if e.incident == slug]
-    return next((e for e in own if not (e.fatal or e.where or e.vague)), own[0])
+    return next((e for e in own if not (e.fatal or e.where or e.vague or e.again)), own[0])
 
 
 each_that_may_pass = pytest.mark.parametrize("slug", [slug for slug in EXPLAINS if not lasting(slug).fatal])
@@ -99,6 +99,12 @@ def test_what_is_said_at_the_beginning_of_a_log_that_goes_on_is_none(slug):
     assert found(slug, LOG, again(error, 5, 40)) is None
     short = log("clients/app.log", "application-log", "10:00", "10:00:50")
     assert found(slug, short, again(error, 5, 40)).severity > NOTICE
+
+
+@pytest.mark.parametrize(("end", "is_over"), [("10:00:12", True), ("10:00:04", False)])
+def test_what_a_client_would_say_again_at_once_is_over_after_seconds_of_silence(end, is_over):
+    once = said(known_errors()["kafka-topic-unknown"], 2)
+    assert (found("route-missing", log("clients/app.log", "application-log", "10:00", end), once) is None) is is_over
 
 
 def test_a_disturbance_that_passes_is_a_notice_and_one_that_comes_again_after_good_times_too():

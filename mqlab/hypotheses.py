@@ -188,13 +188,18 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
 
 
 def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[Hypothesis]:
-    """Classes of which too little was seen for more than a notice."""
-    for finding in findings:
+    """Classes of which too little was seen for more than a notice; words that have other causes too come last."""
+    for finding in sorted(findings, key=_is_vague):
         incident = INCIDENTS[finding.incident]
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
             settle = _settle(facts, incident, incident.needs, frozenset(incident.systems))
             against = ("it was seen too seldom, or was over too soon, to be sure",)
             yield Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:LINES], against, (), settle)
+
+
+def _is_vague(finding: Finding) -> bool:
+    error = known_errors().get(finding.facts.get("error", ""))
+    return error is not None and error.vague
 
 
 def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str]) -> Hypothesis:

@@ -106,7 +106,8 @@ def ungathered(facts: Facts) -> str:
     failed = [e.reason for e in facts.of_kind("tool-error") if e.source in manifests and e.reason]
     if not failed:
         return ""
-    return f"{'Not all' if anything(facts) else 'Nothing'} was gathered: {few(failed, 2)}."
+    what = few(failed, 2).rstrip(".")
+    return f"{'Not all' if anything(facts) else 'Nothing'} was gathered: {what}."
 
 
 def anything(facts: Facts) -> bool:

@@ -183,11 +183,12 @@ def _statement(case: Case) -> str:
     timeout = case.each[0][0].timeout
     after = f" ({duration(timeout)})" if timeout else ""
     cause = min((c for _, c in case.each if c.kind is case.kind), key=lambda c: (-(c.seconds or 0.0), c.told))
-    came = counted(len(case.rebalances), "rebalance") if case.rebalances else "rebalances"
-    again = f" and {counted(case.repeated, 'repeat')} of records" if case.repeated else ""
+    came = [counted(len(case.rebalances), "rebalance")] if case.rebalances else []
+    came += [f"{counted(case.repeated, 'repeat')} of records"] if case.repeated else []
+    cost = f" It cost {' and '.join(came)}." if came else ""
     return (
         f"The coordinator of {case.group} expelled {who}, having heard nothing for session.timeout.ms{after}: "
-        f"{cause.told}. It cost {came}{again}."
+        f"{cause.told}.{cost}"
     )
 
 

@@ -28,7 +28,7 @@ FORMAT = Spec("properties", Role.CONFIGURATION, (SETTINGS,))
 
 _KEY = r"(?:[^=:\s\\#!\[{\"']|\\.)(?:[^=:\s\\\"'{}()<>]|\\.)*"
 _PAIR = regex(rf"\s*(?P<key>{_KEY})(?:\s*[=:]\s*|\s+)(?P<value>.*)")
-_COMMENT = regex(r"\s*(?:[#!;].*|\[[^\]=]*\]\s*)?$")
+_COMMENT = regex(r"\s*(?:[#!;].*|\[[^\]=]*\]\s*|={4,}[^=]*={4,}\s*)?$")
 _OPEN = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 """An odd number of backslashes at the end: the value goes on in the next line."""
 _DATED = regex(r"\W?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10,})")

@@ -26,6 +26,8 @@ _OURS = {"client.id": "mqlab-capture", "enable.sparse.connections": "false"}
 
 Else librdkafka, asked for the groups of a broker that has just died, tries to connect to it in a loop, without a pause.
 """
+_PATIENT = {"reconnect.backoff.ms": "2000"}
+"""Unless told otherwise: librdkafka's own tenth of a second is three tries a second with a wrong password."""
 _RENAMED = {
     "sasl.kerberos.kinit.cmd": "sasl.kerberos.kinit.cmd",
     "ssl.truststore.certificates": "ssl.ca.pem",
@@ -82,7 +84,7 @@ def client_config(file: Path | None, bootstrap: str | None) -> tuple[dict[str, s
     if not (found.get("bootstrap.servers") or found.get("metadata.broker.list")):
         raise ClientConfigError("they name no bootstrap.servers; add them to the file or give --bootstrap")
     left = sorted(key for key in told if not (_TAKEN.fullmatch(key) or key in _RENAMED or key in _JAVA))
-    return found | _OURS, left
+    return _PATIENT | found | _OURS, left
 
 
 def _read(file: Path) -> Mapping[str, str]:

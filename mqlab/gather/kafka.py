@@ -49,6 +49,8 @@ ACLS = (
 """The rights that this needs, as ``docs/capture.md`` prints them: kind of resource, its name, operation."""
 TIMEOUT = 10.0
 """Seconds for an answer; a broker that is lost costs one of these a question."""
+_NONE = "no {} is told: there is none, or this user may describe none"
+"""Brokers leave out what somebody may not describe, without a word."""
 _AT_ONCE = 1000
 """Topics whose settings are asked for in one request."""
 
@@ -100,7 +102,14 @@ class _Complaints(logging.Handler):
 
 def reason(error: KafkaException) -> str:
     """What went wrong, in librdkafka's words."""
-    return str(error.args[0].str())
+    return str(error.args[0].str()).rstrip(".")
+
+
+def _named(key: object) -> str:
+    """Whom a question was about, as people write it."""
+    if isinstance(key, ConfigResource):
+        return f"{key.restype.name.lower()} {key.name}"
+    return f"{key.topic}-{key.partition}" if isinstance(key, TopicPartition) else str(key)
 
 
 def connected(reached: Mapping[str, str], manifest: Manifest) -> AdminClient:
@@ -127,6 +136,8 @@ class Cluster:
         self._admin.poll(0)  # hands out what the client has logged
         with self._asking("cluster and topics"):
             metadata = self._admin.list_topics(timeout=TIMEOUT)
+            if not metadata.topics:
+                self._manifest.failed("cluster and topics", _NONE.format("topic"))
             unwanted = [name for name in metadata.topics if not self._wanted.topic(name)]
             for name in unwanted:
                 del metadata.topics[name]
@@ -193,6 +204,8 @@ class Cluster:
             listed = self._admin.list_consumer_groups(request_timeout=TIMEOUT).result()
             for error in listed.errors:
                 self._manifest.failed("list of groups", str(error.str()))
+            if not (listed.valid or listed.errors):
+                self._manifest.failed("list of groups", _NONE.format("group"))
             return sorted(group.group_id for group in listed.valid if self._wanted.group(group.group_id))
         return []
 
@@ -210,4 +223,4 @@ class Cluster:
             try:
                 yield key, future.result()
             except KafkaException as error:
-                self._manifest.failed(what, f"{key}: {reason(error)}")
+                self._manifest.failed(what, f"{_named(key)}: {reason(error)}")

@@ -1,6 +1,7 @@
 """One sampling of a Kafka cluster: what is asked in which order, and in which files it stands.
 
-Committed offsets are read before the ends of partitions, so that no lag is below zero. Topics are written again when
+Committed offsets are read before the ends of partitions, so that no lag is below zero; the moment of both is that in
+between, since a broker that is lost makes the questions before wait for it. Topics are written again when
 they change, earliest offsets of the partitions whose log start has moved.
 """
 
@@ -9,14 +10,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from confluent_kafka import IsolationLevel
 from confluent_kafka.admin import ClusterMetadata, OffsetSpec
 
 from mqlab.gather import kafka_layouts as layouts
 from mqlab.gather.bundle import Bundle
-from mqlab.gather.kafka import Cluster, Offsets, Place, Settings
+from mqlab.gather.kafka import Cluster, Groups, Offsets, Place, Settings
 from mqlab.gather.manifest import stamp
 from mqlab.gather.schedule import Tick
 
@@ -40,6 +42,7 @@ class Sampling:
 
     def __call__(self, tick: Tick) -> None:
         """Ask everything once; where no broker answers, only that is noted."""
+        begun = time.monotonic()
         metadata = self.cluster.metadata()
         if metadata is None:
             return
@@ -53,10 +56,10 @@ class Sampling:
         if settings or shape != self.shape:
             self.shape = shape
             self._write("topics-describe", layouts.topics_describe(metadata, settings), tick)
-        self._positions(metadata, tick)
-
-    def _positions(self, metadata: ClusterMetadata, tick: Tick) -> None:
         groups = self.cluster.groups()
+        self._positions(metadata, groups, replace(tick, at=tick.at + timedelta(seconds=time.monotonic() - begun)))
+
+    def _positions(self, metadata: ClusterMetadata, groups: Groups, tick: Tick) -> None:
         places = [
             (name, number)
             for name, topic in metadata.topics.items()

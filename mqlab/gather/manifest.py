@@ -36,7 +36,7 @@ def iso(at: datetime) -> str:
 
 
 def stamp(at: datetime) -> str:
-    """The moment as names of files show it, ``20261122T100000Z``: outputs of one sampling share theirs."""
+    """The moment as names of files show it, ``20261122T100000Z``."""
     return f"{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
 

@@ -74,11 +74,12 @@ class Scrapes:
     bundle: Bundle
     urls: Sequence[str]
 
-    def __call__(self, tick: Tick) -> None:
-        """Write each page under its host's name."""
+    def __call__(self, tick: Tick) -> None:  # noqa: ARG002 - brokers that were asked before may have taken long
+        """Write each page under its host's name and the moment at which it was read."""
         for url in self.urls:
             parts = urlsplit(shown(url))
             path = parts.path.strip("/").replace("/", "-")
             name = "-".join(filter(None, (parts.hostname, str(parts.port or ""), "" if path == "metrics" else path)))
             with self.bundle.manifest.asking(f"page {shown(url)}", *UNANSWERED):
-                self.bundle.write(f"metrics/{name}.{stamp(tick.at)}.prom", got(url, self.bundle.manifest))
+                at = stamp(now())
+                self.bundle.write(f"metrics/{name}.{at}.prom", got(url, self.bundle.manifest))

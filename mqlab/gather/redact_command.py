@@ -42,8 +42,8 @@ def redact(paths: tuple[str, ...], output: Path, key: Path | None, map_: Path | 
     options = Options(key, map_, chosen["weeks"], chosen["workspace"], chosen["master"], check)
     with progress() as tell:
         done = redact(paths, output, options, tell)
-    kinds = ", ".join(f"{len(names)} {kind}" for kind, names in done.pseudonyms.items())
-    click.echo(f"{done.output}: renamed {kinds or 'nothing'}.\nFor you alone: {key} and {map_}.")
+    kinds = ", ".join(f"{kind} {len(names)}" for kind, names in done.pseudonyms.items())
+    click.echo(f"{done.output}: names replaced, by kind: {kinds or 'none'}.\nFor you alone: {key} and {map_}.")
     if done.words:
         click.echo(f"Words of the software, renamed only where a name is expected: {', '.join(done.words)}.")
     for one in done.left_out:

@@ -95,7 +95,8 @@ def gathered(bundle: Bundle, broker: Asking, asked: Mapping[str, Any]) -> int:
             click.echo(f"mqlab: {question.what}, {times} in vain: {question.because}", err=True)
     if not manifest.files:
         raise NothingGatheredError(place)
-    click.echo(f"{place}: {counted(manifest.files, 'file')}, {size(manifest.bytes)}; next: mqlab triage {place}")
+    state = "interrupted, " if interrupted else ""
+    click.echo(f"{place}: {state}{counted(manifest.files, 'file')}, {size(manifest.bytes)}; next: mqlab triage {place}")
     return INTERRUPTED if interrupted else 0
 
 

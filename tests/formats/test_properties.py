@@ -68,6 +68,7 @@ def test_the_keys_tell_whose_settings_they_are(loaded, text, scope, owner):
 def test_every_line_has_a_class(classes):
     assert classes(loader, CONSUMER) == ["noise"] * 3 + ["data"] * 9 + [None]
     assert classes(loader, "a=1,\\\n  2,\\\n  3\n???\\\n!") == ["data"] * 3 + [None, "noise"]
+    assert classes(loader, "====127.0.0.1:10911====\nbrokerId = 0") == ["noise", "data"]
 
 
 def test_what_a_tool_complains_of_is_an_event(loaded, classes):

@@ -4,7 +4,7 @@ import pytest
 
 from mqlab.gather.client_config import ClientConfigError, client_config
 
-OURS = {"client.id": "mqlab-capture", "enable.sparse.connections": "false"}
+OURS = {"client.id": "mqlab-capture", "enable.sparse.connections": "false", "reconnect.backoff.ms": "2000"}
 KAFKA = "org.apache.kafka.common.security"
 CASES = {
     "librdkafka's own names": (
@@ -51,6 +51,12 @@ def test_a_connection_is_what_librdkafka_calls_it(tmp_path, text, expected):
     (tmp_path / "client.properties").write_text(text)
     found, unused = client_config(tmp_path / "client.properties", None)
     assert (found, unused) == (expected | OURS, [])
+
+
+def test_how_soon_to_connect_again_is_as_told(tmp_path):
+    (tmp_path / "client.properties").write_text("reconnect.backoff.ms=50")
+    found, _ = client_config(tmp_path / "client.properties", "a:1")
+    assert found["reconnect.backoff.ms"] == "50"
 
 
 def test_what_commits_joins_or_loads_is_left_out_and_told(tmp_path):

@@ -2,9 +2,11 @@
 
 import json
 from datetime import UTC, datetime
+from itertools import chain, repeat
+from types import SimpleNamespace
 
 import pytest
-from kafka_answers import METADATA, Admin
+from kafka_answers import METADATA, Admin, future
 
 from mqlab.formats import (
     kafka_configs_describe,
@@ -16,6 +18,7 @@ from mqlab.formats import (
     prometheus_text,
 )
 from mqlab.formats.base import About, Data, Head, Line, Reject
+from mqlab.gather import kafka_sampling
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.kafka import Cluster, Wanted
 from mqlab.gather.kafka_sampling import Sampling
@@ -108,6 +111,14 @@ def test_mqlab_reads_every_line_that_is_gathered(layout):
     assert any(isinstance(item, Data) and item.rows for item in items)
 
 
+def test_positions_show_the_moment_of_their_answer_where_a_lost_broker_let_questions_wait(tmp_path, monkeypatch):
+    passing = chain((0.0, 0.0), repeat(12.0))
+    monkeypatch.setattr(kafka_sampling.time, "monotonic", lambda: next(passing))
+    texts, _ = sampled(tmp_path / "b", FIRST)
+    assert {name.split(".")[1] for name in texts if name.startswith(("topics", "configs"))} == {"20261122T100000Z"}
+    assert {name.split(".")[1] for name in texts if "offsets" in name or "groups" in name} == {"20261122T100012Z"}
+
+
 def test_what_moves_slowly_is_not_asked_at_every_tick(tmp_path):
     texts, _ = sampled(tmp_path / "b", FIRST, LATER, LAST)
     every = ["consumer-groups-describe", "consumer-groups-members", "consumer-groups-state", "get-offsets-latest"]
@@ -158,7 +169,24 @@ def test_a_partition_whose_broker_is_lost_has_no_offset(tmp_path):
     assert "no answer for 1 of 2 partitions" in [one["because"] for one in said["questions"]]
 
 
-def test_an_empty_cluster_is_no_failure(tmp_path):
+class Blind(Admin):
+    """What a user sees who may describe nothing."""
+
+    def list_topics(self, **_):
+        return SimpleNamespace(**vars(METADATA) | {"topics": {}})
+
+    def list_consumer_groups(self, **_):
+        return future(SimpleNamespace(valid=[], errors=[]))
+
+
+def test_that_a_user_may_describe_nothing_is_told(tmp_path):
+    _, said = sampled(tmp_path / "b", FIRST, admin=Blind())
+    assert [one["because"] for one in said["questions"] if one["failed"]] == [
+        f"no {what} is told: there is none, or this user may describe none" for what in ("topic", "group")
+    ]
+
+
+def test_nothing_that_is_wanted_is_no_failure(tmp_path):
     texts, said = sampled(tmp_path / "b", FIRST, wanted=Wanted(topics=("none",), groups=("none",)))
     assert [one["what"] for one in said["questions"] if one["failed"]] == []
     assert list(texts) == ["configs-describe.20261122T100000Z.txt"]

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import zstandard
 
+from mqlab.gather import prometheus
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.files import Files
 from mqlab.gather.manifest import Manifest
@@ -95,9 +96,10 @@ def test_a_long_window_is_asked_for_in_larger_steps(bundle, server):
     assert parse_qs(urlsplit(server.asked[-1][0]).query)["step"] == ["260"]
 
 
-def test_pages_are_read_at_every_sampling_and_tell_the_clock(bundle, server):
+def test_pages_show_the_moment_at_which_they_were_read_and_tell_the_clock(bundle, server, monkeypatch):
     scrapes = Scrapes(bundle, [f"{address(server, 'u:p@')}/metrics", f"{address(server)}/gone"])
-    for tick in (Tick(AT, True, False), Tick(AT.replace(second=10), False, True)):
+    for at, tick in ((AT, Tick(AT, True, False)), (AT.replace(second=10), Tick(AT.replace(second=4), False, True))):
+        monkeypatch.setattr(prometheus, "now", lambda at=at: at)
         scrapes(tick)
     files, said = gathered(bundle)
     host = f"127.0.0.1-{server.server_port}"

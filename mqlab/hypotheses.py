@@ -51,6 +51,10 @@ _SAID_AGAIN = 3
 """Lines of a known error from which it is no refused try, however little it says (``detectors.known_errors``)."""
 
 
+_TRIES = ("reconnect-waiting",)
+"""Events that are trouble only where they come again and again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settle:
     """One thing that would decide, and the command that fetches it."""
@@ -71,6 +75,10 @@ class Hypothesis:
     against: tuple[str, ...]
     unexplained: tuple[str, ...]
     settle: tuple[Settle, ...]
+
+
+_Ranked = tuple[tuple[float, ...], Hypothesis]
+"""A hypothesis behind what it is ordered by."""
 
 
 def hypotheses(
@@ -98,10 +106,11 @@ def hypotheses(
     named = (*told, *seen, *of_symptoms(symptoms, kinds))
     marks = (*named, *worded(facts))
     ranked = _ranked(facts, marks, results, systems)
-    with_signs = sum(not rank[0] for rank, _ in ranked)
+    ranked = sorted((*_noticed(facts, findings), *ranked), key=lambda entry: entry[0])
+    slugs = [hypothesis.incident for _, hypothesis in ranked]
+    ranked = [entry for place, entry in enumerate(ranked) if entry[1].incident not in slugs[:place]]
+    with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
-    noticed = tuple(_noticed(facts, findings))
-    likely = (*noticed, *(h for h in likely if h.incident not in {one.incident for one in noticed}))[:SHOWN]
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
     is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
     if not (is_calm and anything(facts)):
@@ -133,10 +142,10 @@ def beside(
 
 def _ranked(
     facts: Facts, marks: Sequence[Mark], results: Mapping[str, Result], systems: frozenset[str]
-) -> list[tuple[tuple[float, ...], Hypothesis]]:
+) -> list[_Ranked]:
     """Classes that *marks* tell of, each with its rank, the likeliest first."""
     every = sum(mark.lines for mark in marks)
-    ranked = []
+    ranked: list[_Ranked] = []
     for slug, incident in INCIDENTS.items():
         result = results.get(slug, Result())
         own = [mark for mark in marks if mark.kind in (slug, *signs(slug))]
@@ -184,22 +193,25 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
         return any(error.fatal for error in known_errors().values() if error.kind == mark.kind)
     if mark.kind in INCIDENTS:
         return not INCIDENTS[mark.kind].benign
+    if mark.kind in _TRIES:
+        return mark.lines >= _SAID_AGAIN
     return mark.kind in trouble() or mark.kind not in words()
 
 
-def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[Hypothesis]:
-    """Classes of which too little was seen for more than a notice; words that have other causes too come last."""
-    for finding in sorted(findings, key=_is_vague):
+def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[_Ranked]:
+    """Classes of which too little was seen for more than a notice; vague words are a sign among others."""
+    for number, finding in enumerate(findings):
         incident = INCIDENTS[finding.incident]
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
             settle = _settle(facts, incident, incident.needs, frozenset(incident.systems))
             against = ("it was seen too seldom, or was over too soon, to be sure",)
-            yield Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:LINES], against, (), settle)
-
-
-def _is_vague(finding: Finding) -> bool:
-    error = known_errors().get(finding.facts.get("error", ""))
-    return error is not None and error.vague
+            error = known_errors().get(finding.facts.get("error", ""))
+            lines = finding.measures.get("lines", 0)
+            rank = (0.0, False, False, True, False, True, -lines) if error and error.vague else (-1.0, number)
+            yield (
+                rank,
+                Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:LINES], against, (), settle),
+            )
 
 
 def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str]) -> Hypothesis:

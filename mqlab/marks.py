@@ -51,7 +51,7 @@ _GENERAL = ("send-failed", "tool-error")
 """Events whose lines may name their cause behind it."""
 _AGAIN = {
     "coordinator-lost": 3, "no-controller": 3, "heartbeat-failed: rebalanc": 3, "replica-fetch-failed": 3,
-    "subscription-missing": 3, "subscription-changed: update": 2,
+    "subscription-missing": 3, "subscription-changed: update": 2, "group-unknown": 3,
 }  # fmt: skip
 """Events that every failover, restart or new member brings once or twice, and from how many on they are a sign."""
 _FEW = 3
@@ -158,7 +158,7 @@ def _again(kind: str) -> float | None:
 def _names(kind: str, episode: Episode) -> bool:
     """A line that says no more than that a send failed names this known error as the reason."""
     error = known_errors()[kind.removeprefix(PREFIX)]
-    return re.search(error.contains or error.begins, episode.first.text) is not None
+    return re.search(error.contains or error.begins, f"{episode.first.text} {episode.reason or ''}") is not None
 
 
 def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:

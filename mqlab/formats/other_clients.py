@@ -184,6 +184,14 @@ MQTT: tuple[Signature, ...] = (
         "connection-lost",
         begins=r"Disconnected from (?P<peer>(?:[\w-]+\.)+[a-z]{2,12}(?::\d+)?|[\w.-]+:\d+)(?:: (?P<reason>\w+))?\s*$",
     ),
+    Signature(
+        "connection-lost",
+        begins=r"(?:MQTT )?[Cc]onnection interrupted\b.*?(?:error:? |error_code[=: ]+)`?(?P<reason>.*)",
+    ),
+    Signature("connection-made", begins=r"(?:MQTT )?[Cc]onnection resumed\b"),
+    Signature(
+        "client-disconnected", begins=r"Client Close: (?:(?P<peer>[\d.]+) )?\((?P<client_id>[^()]+)\)", told="closed"
+    ),
     Signature("connection-made", begins=r"Connected to (?P<peer>(?:[\w-]+\.)+[a-z]{2,12}(?::\d+)?)\s*$"),
     Signature(
         "connection-lost",

@@ -117,6 +117,7 @@ SIGNATURES: tuple[Signature, ...] = (
         also=FIELDS,
         told="not latest",
     ),
+    Signature("group-unknown", begins=r"the consumer's group info not exist", also=FIELDS),
     Signature(
         "offset-went-back",
         begins=r"update consumer offset less than store",

@@ -93,10 +93,11 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "subscription-missing",
-        contains=r"CODE: 24\s+DESC|the consumer's subscription (?:group config )?not exist\b",
+        contains=r"CODE: 24\s+DESC: the consumer's subscription|the consumer's subscription not exist\b",
         also=FIELDS,
         told="not exist",
     ),
+    Signature("group-unknown", contains=r"the consumer's group info not exist", also=FIELDS),
     Signature(
         "subscription-missing",
         contains=r"CODE: 25\b|the consumer's subscription not latest",

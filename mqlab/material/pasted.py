@@ -129,7 +129,9 @@ def parts(data: bytes, name: str, formats: Sequence[Format], known: str = NOBODY
     wholes = list(_wholes(read))
     blocks = _recognised(list(_blocks(wholes)), name, formats)
     found = _merged(blocks, name)
-    if all(part.known.format in (NOTES, NOBODY) for part in found):
+    if not _is_told(found):
+        found = _merged([_alone(whole) for whole in wholes], name)
+    if not _is_told(found):
         return []
     envelope = envelopes.detect(shown)
     same = [part.known.format for part in found] == [known] and all(
@@ -260,6 +262,19 @@ def _recognised(blocks: list[_Block], name: str, formats: Sequence[Format]) -> l
         if block.opens or not aside or spoken(lines):
             block.known = _known(lines, name, formats)
     return blocks
+
+
+def _is_told(found: Sequence[Part]) -> bool:
+    """Whether anything of what was *found* is understood."""
+    return any(part.known.format not in (NOTES, NOBODY) for part in found)
+
+
+def _alone(whole: Whole) -> _Block:
+    """A line among prose, by its own words."""
+    text = whole.inner.strip()
+    form = spoken([text]) if text else None
+    known = Recognised(form, Reading.LOG) if form else Recognised(NOBODY)
+    return _Block([whole._replace(inner=f"- {text}")] if form and _begins_message(text) else [whole], False, known)
 
 
 def _known(lines: Sequence[str], name: str, formats: Sequence[Format]) -> Recognised:

@@ -134,7 +134,7 @@ def spoken(lines: Sequence[str]) -> str | None:
     aside = [BELONGS.match(line) is not None or console.is_remark(line) for line in lines]
     records = [line for number, line in enumerate(lines) if number == 0 or not aside[number]]
     votes = _votes(records)
-    if not votes and not any(map(application_log.is_dated, records)):
+    if 3 * sum(votes.values()) < max(1, len(records)) and not any(map(application_log.is_dated, records)):
         votes, records = _votes([line for line, is_aside in zip(lines, aside, strict=True) if is_aside]), []
     return max(votes, key=lambda name: votes[name]) if votes and 3 * sum(votes.values()) >= len(records) else None
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any, TypeVar
 
 from confluent_kafka import ConsumerGroupTopicPartitions, IsolationLevel, KafkaException, TopicPartition
@@ -25,6 +24,7 @@ from confluent_kafka.admin import (
 )
 
 from mqlab.gather.manifest import Manifest
+from mqlab.gather.schedule import Wanted
 
 READS = (
     "list_topics",
@@ -62,22 +62,6 @@ Settings = dict[tuple[str, str], Mapping[str, ConfigEntry]]
 _UNCOMMITTED = IsolationLevel.READ_UNCOMMITTED
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which topics and groups are looked at, as globs; empty means all."""
-
-    topics: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-
-    def topic(self, name: str) -> bool:
-        """Whether this topic is."""
-        return not self.topics or any(fnmatchcase(name, glob) for glob in self.topics)
-
-    def group(self, name: str) -> bool:
-        """Whether this group is."""
-        return not self.groups or any(fnmatchcase(name, glob) for glob in self.groups)
 
 
 @dataclass(slots=True)

@@ -241,6 +241,7 @@ COUNTERS: Mapping[str, Callable[[Books], float]] = {
     "groups": lambda books: len(books.groups()),
     "retries": _of_lives("retries"),
     "splits": _of_lives("splits"),
+    "failed-sends": _of_lives("errors"),
     "fenced": lambda books: len(books.told("fenced")),
     "most-copies": lambda books: max(
         (max(Counter(r["id"] for r in books.rows(f"received-{load.name}")).values(), default=0)

@@ -20,10 +20,10 @@ from mqlab.formats import (
 from mqlab.formats.base import About, Data, Head, Line, Reject
 from mqlab.gather import kafka_sampling
 from mqlab.gather.bundle import Bundle
-from mqlab.gather.kafka import Cluster, Wanted
+from mqlab.gather.kafka import Cluster
 from mqlab.gather.kafka_sampling import Sampling
 from mqlab.gather.manifest import Manifest
-from mqlab.gather.schedule import Tick
+from mqlab.gather.schedule import Tick, Wanted
 
 AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 FIRST, LATER, LAST = (

@@ -29,8 +29,9 @@ def kafka(bootstrap: str | None, config: Path | None, output: Path, **asked: Any
     from confluent_kafka import KafkaException
 
     from mqlab.gather.client_config import ClientConfigError, client_config
-    from mqlab.gather.kafka import Wanted, connected, reason
+    from mqlab.gather.kafka import connected, reason
     from mqlab.gather.kafka_apart import Apart
+    from mqlab.gather.schedule import Wanted
 
     reached, unused = client_config(config, bootstrap)
     servers = {"bootstrap": reached.get("bootstrap.servers"), "config": str(config) if config else None}
@@ -51,7 +52,8 @@ def kafka(bootstrap: str | None, config: Path | None, output: Path, **asked: Any
 @sources
 def rocketmq(namesrv: str, mqadmin: str, output: Path, **asked: Any) -> int:
     """Gather from a RocketMQ cluster through `mqadmin`; its store and logs with --files."""
-    from mqlab.gather.rocketmq import Sampling, Wanted
+    from mqlab.gather.rocketmq import Sampling
+    from mqlab.gather.schedule import Wanted
 
     manifest = Manifest("rocketmq", {"namesrv": namesrv, "mqadmin": mqadmin} | said(asked))
     bundle = Bundle(output, manifest)

@@ -15,9 +15,9 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 from mqlab.gather.bundle import Bundle
-from mqlab.gather.kafka import Cluster, Wanted, connected
+from mqlab.gather.kafka import Cluster, connected
 from mqlab.gather.kafka_sampling import Sampling
-from mqlab.gather.schedule import Tick
+from mqlab.gather.schedule import Tick, Wanted
 
 _ERRORS = "client.err"
 """What the library says last, while files are gathered."""

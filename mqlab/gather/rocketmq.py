@@ -4,7 +4,7 @@ Every command starts a JVM, so brokerConsumeStats, which tells of all groups and
 every sampling, who is in a group only of those that are most behind, and what tells of one group or topic else at the
 first and the last. Commands run in a folder of the
 bundle's own, since consumerStatus leaves a file for each client, and under UTC, since they print moments without a
-zone. Tried with recorded answers of 4.9 and 5.1.
+zone. Tried with 4.9 and 5.1.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ import re
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import now, stamp
-from mqlab.gather.schedule import Tick
+from mqlab.gather.schedule import Tick, Wanted
 
 READS = (
     "brokerConsumeStats", "brokerStatus", "clusterList", "consumerConnection", "consumerProgress", "consumerStatus",
@@ -47,22 +46,6 @@ _STATUS = re.compile(r"^\d\d:\d\d:\d\d,\d{3} \|-.*\n?", re.MULTILINE)
 _ERROR = re.compile(
     r"^\S*(?:SubCommandException|MQClientException|MQBrokerException|RemotingException)\b.*", re.MULTILINE
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which topics and groups, as globs; none is all."""
-
-    topics: Sequence[str] = ()
-    groups: Sequence[str] = ()
-
-    def topic(self, name: str) -> bool:
-        """Whether this one is."""
-        return not self.topics or any(fnmatchcase(name, glob) for glob in self.topics)
-
-    def group(self, name: str) -> bool:
-        """Whether this one is."""
-        return not self.groups or any(fnmatchcase(name, glob) for glob in self.groups)
 
 
 @dataclass(slots=True)

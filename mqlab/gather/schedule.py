@@ -1,4 +1,4 @@
-"""When things are asked: once, or again and again for a while; Ctrl-C and a lost broker leave a valid bundle."""
+"""What is asked, and when: once, or again and again for a while; Ctrl-C and a lost broker leave a valid bundle."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rich.console import Console
@@ -39,6 +40,22 @@ def together(several: Sequence[Asking]) -> Asking:
             one(tick)
 
     return ask
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which topics and groups are looked at, as globs; empty means all."""
+
+    topics: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    def topic(self, name: str) -> bool:
+        """Whether this topic is."""
+        return not self.topics or any(fnmatchcase(name, glob) for glob in self.topics)
+
+    def group(self, name: str) -> bool:
+        """Whether this group is."""
+        return not self.groups or any(fnmatchcase(name, glob) for glob in self.groups)
 
 
 @dataclass(frozen=True, slots=True)

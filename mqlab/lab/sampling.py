@@ -7,23 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
-from mqlab.gather import kafka, mqtt, rocketmq
+from mqlab.gather import mqtt, rocketmq
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.client_config import client_config
 from mqlab.gather.kafka_apart import Apart
 from mqlab.gather.manifest import Manifest, now
 from mqlab.gather.prometheus import Scrapes
-from mqlab.gather.schedule import Asking, Tick
+from mqlab.gather.schedule import Asking, Tick, Wanted
 from mqlab.lab.brokers.base import Broker
 from mqlab.lab.resources import LOOPBACK
 
 
 def _kafka(broker: Broker, bundle: Bundle) -> Asking:
-    return Apart(client_config(None, broker.address)[0], kafka.Wanted(), bundle)
+    return Apart(client_config(None, broker.address)[0], Wanted(), bundle)
 
 
 def _rocketmq(broker: Broker, bundle: Bundle) -> Asking:
-    return rocketmq.Sampling(bundle, str(broker.admin), broker.address, rocketmq.Wanted())
+    return rocketmq.Sampling(bundle, str(broker.admin), broker.address, Wanted())
 
 
 def _mqtt(broker: Broker, bundle: Bundle) -> Asking:

@@ -24,8 +24,12 @@ def noted(fates: Sequence[Fate]) -> list[Fate]:
 
 
 def expired(rows: Sequence[Episode]) -> tuple[int, int]:
-    """Records that ``Expiring N record(s)`` lines tell of, at least and at most: of ten seconds N is known twice."""
-    least = sum((e.value_max or 1) + (e.count - 1) * (e.value_min or 1) for e in rows)
+    """Records that ``Expiring N record(s)`` lines tell of, at least and at most.
+
+    Each record's callback gets the same error, whose N is the size of their batch: who prints every one prints N lines
+    for it, who prints one of them at least tells N.
+    """
+    least = sum(max(e.count, e.value_max or 1) for e in rows)
     return round(least), round(sum((e.value_max or 1) * e.count for e in rows))
 
 

@@ -112,6 +112,12 @@ def test_records_that_expired_count_as_failed_without_a_ledger():
     assert counted.measures["failed_records"] == 412
 
 
+def test_each_record_of_a_batch_that_expired_prints_the_size_of_the_batch():
+    each = episode("record-expired", "10:04:00", "clients/gateway.log", count=260, client_id="gateway", left=130.0)
+    (finding,) = under_min_isr.detect(facts(refused(), each, PRODUCER)).findings
+    assert finding.measures["failed_records"] == 260
+
+
 def test_an_application_that_is_blocked_meanwhile_makes_it_critical():
     full = episode("buffer-exhausted", "10:03:00", "clients/gateway.log", count=3, client_id="gateway")
     before = episode("buffer-exhausted", "10:01:00", "clients/gateway.log", count=3, client_id="gateway")

@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 
 from mqlab.gather import kafka_apart
 from mqlab.gather.bundle import Bundle
-from mqlab.gather.kafka import Wanted
 from mqlab.gather.kafka_apart import Apart
 from mqlab.gather.manifest import Manifest
-from mqlab.gather.schedule import Tick
+from mqlab.gather.schedule import Tick, Wanted
 
 AT = datetime(2026, 11, 23, 17, 0, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ import pytest
 
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import Manifest
-from mqlab.gather.rocketmq import Sampling, Wanted
-from mqlab.gather.schedule import Tick
+from mqlab.gather.rocketmq import Sampling
+from mqlab.gather.schedule import Tick, Wanted
 
 AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 CLUSTER = """\

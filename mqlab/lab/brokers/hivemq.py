@@ -21,9 +21,11 @@ def broker(wanted: Wanted, home: Home, base: int) -> Broker:
         (own / folder).mkdir(parents=True, exist_ok=True)
     config = own / "conf" / "config.xml"
     config.write_text(_config(base, wanted))
-    (own / "conf" / "logback.xml").write_text(_logback(own / "log"))
+    logback = own / "conf" / "logback.xml"
+    logback.write_text(_logback(own / "log"))
     classes = compiled("HiveLab", distribution)
     options = ["-Xmx384m", "-XX:+UseSerialGC", "--add-opens=java.base/java.nio=ALL-UNNAMED"]
+    options.append(f"-Dlogback.configurationFile={logback}")
     path = f"{classes}:{distribution.class_path}"
     words = [java(), *options, "-cp", path, "HiveLab", str(own / "conf"), str(own / "data"), str(own / "extensions")]
     command = Command(wanted.label, words, own, own / "stdout.log", {"HIVEMQ_LOG_FOLDER": str(own / "log")})

@@ -40,7 +40,8 @@ _MARKS: Mapping[str, str] = {
     "mqtt-client-log": r"\bMQT: |\bMQTT_(?:CLIENT|EVENT)|\bz2m:|[Zz]igbee2(?:mqtt|MQTT)|homeassistant\.\w+\.mqtt"
     r"|\[mqtt(?:-broker| in| out)?:|mqttjs\b|\baedes\b|\b(?:aio|asyncio_)mqtt\b|MqttError\b|\bPubSubClient\b"
     r"|\bcom\.hivemq\.client\.|\bmqtt\.\d+ \(\d+\) |\bMqttClient::|\bmqtt5?_client: "
-    r"|paho\.mqtt|\bmqtt\.js\b|\bMQTT (?:server|[Bb]roker|client|connection)\b|\bpaho\.client\.mqtt",
+    r"|paho\.mqtt|\bmqtt\.js\b|\bMQTT (?:server|[Bb]roker|client|connection)\b|\bpaho\.client\.mqtt"
+    r"|MqttTransportHandler\b|\bSYSTEM_EVENT_STA_|\bSTA_(?:DIS)?CONNECTED\b",
 }
 _COMPILED = {name: regex(marks) for name, marks in _MARKS.items()}
 SURE = regex(
@@ -196,7 +197,8 @@ MQTT: tuple[Signature, ...] = (
     Signature(
         "connection-lost",
         begins=r"(?:WIF: (?:Connect failed|Disconnected)|(?:WiFi|Wi-Fi|wifi)\W{1,2}"
-        r"(?:[Dd]isconnected|[Cc]onnection lost)|Disconnected from the network)",
+        r"(?:[Dd]isconnected|[Cc]onnection lost)|Disconnected from the network|SYSTEM_EVENT_STA_DISCONNECTED"
+        r"|_arduino_event_cb\(\): STA Disconnected)",
         told="Wi-Fi",
     ),
     Signature(
@@ -221,6 +223,8 @@ MQTT: tuple[Signature, ...] = (
     Signature("connection-lost", begins=r"Thing 'mqtt:\S+' changed from ONLINE to OFFLINE(?P<reason>.*)"),
     Signature("connection-made", begins=r"Thing 'mqtt:\S+' changed from \w+.* to ONLINE"),
     Signature("connection-made", contains=rf"{_MQTT}(?:is )?(?:[Rr]ec|[Cc])onnected{_LAST}"),
+    Signature("connection-made", begins=r"\[[\da-f-]{36}\] Client connected!"),
+    Signature("connection-lost", begins=r"\[[\da-f-]{36}\] Client disconnected!"),
     Signature(
         "connection-lost", contains=rf"{_MQTT}(?:got |was |is )?(?:offline|closed?|disconnect(?:ed)?|lost){_LAST}"
     ),

@@ -97,7 +97,12 @@ SIGNATURES: tuple[Signature, ...] = (
         also=FIELDS,
         told="not exist",
     ),
-    Signature("group-unknown", contains=r"the consumer's group info not exist", also=FIELDS),
+    Signature(
+        "group-unknown",
+        contains=r"the consumer's group info not exist|get consumer id list failed|doRebalance the cidAll is empty"
+        r"|Get empty consumer IDs\. Consumer Group: (?P<group>[^,\s]+)",
+        also=FIELDS,
+    ),
     Signature(
         "subscription-missing",
         contains=r"CODE: 25\b|the consumer's subscription not latest",

@@ -77,8 +77,11 @@ _LEVELED = re.compile(rf"\W{{0,2}}{_WORD}(?:\]|:|\b)\s?")
 _PAIR = re.compile(r'([\w.]+)=("(?:[^"\\]|\\.)*"|[^\s"]+)')
 _MESSAGES, _TIMES, _LEVELS = ("msg", "message"), ("time", "ts", "t", "timestamp"), ("level", "lvl", "severity")
 _WHO = ("component", "logger", "module", "caller", "name")
-_BOOT = re.compile(r"(?P<letter>[EWIDV]) \((?:\d+|(?P<clock>\d\d:\d\d:\d\d\.\d{3}))\) (?P<where>\w+): ")
-"""ESP-IDF's log: milliseconds since the start of the device, which are no moment, or its clock."""
+_BOOT = re.compile(
+    r"(?:(?P<letter>[EWIDV]) \((?:\d+|(?P<clock>\d\d:\d\d:\d\d\.\d{3}))\) (?P<where>\w+): "
+    r"|\[ *\d+\]\[(?P<one>[EWIDV])\]\[(?P<file>[\w.:-]+)\] )"
+)
+"""ESP-IDF's and Arduino's log: milliseconds since the start of the device, which are no moment, or its clock."""
 _PYTHON = re.compile(rf"{_WORD}:(?P<where>[\w.-]+):(?P<message>.*)")
 """``WARNING:kafka.coordinator:…``, as ``logging.basicConfig`` prints it."""
 _TAGGED = re.compile(
@@ -155,7 +158,8 @@ class Clock:
             return f"{_WORDS[python['word']]} [-] {python['where']} - {python['message']}"
         if boot := _BOOT.match(line):
             when = f"{self.today} {boot['clock']} " if boot["clock"] else ""
-            return f"{when}{_LETTERS.get(boot['letter'], 'DEBUG')} [{boot['where']}] - {line[boot.end() :]}"
+            level = _LETTERS.get(boot["letter"] or boot["one"], "DEBUG")
+            return f"{when}{level} [{boot['where'] or boot['file']}] - {line[boot.end() :]}"
         if elapsed := _ELAPSED.match(line):
             return f"{_WORDS[elapsed['level']]} {elapsed['thread']} {line[elapsed.end() :]}"
         if (tagged := _TAGGED.match(line)) and tagged["two"]:

@@ -47,7 +47,7 @@ _REMARKS = re.compile(
     r"|not in the whitelist|registered in SERVER runtime|contains empty path annotation"
     r"|TransactionalMessage(?:Check)?Service|getAllTopicListFromNameserver|subscription is not latest"
     r"|WARN\s+-\s*$|deployment is not secure|RocketMQLog:WARN|Erlang cookie is in use|Configure node\.cookie"
-    r"|should not be run as root"
+    r"|should not be run as root|Ignoring Raspberry Pi specific node|WARN\b.{0,10} -{20,}\s*$"
     r"|^org\.apache\.kafka\.common\.errors\.NotLeaderOrFollowerException: For requests"
     r"|KafkaJS \S+ switched default partitioner|Removed # expired offsets"
 )

@@ -192,7 +192,7 @@ def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
 
     A group that broadcasts has no retry topic, which RocketMQ's tools ask for all the same.
     """
-    if "%RETRY%" in episode.first.text:
+    if "%RETRY%" in f"{episode.reason} {episode.first.text}":
         return episode.kind == "tool-error"
     if not episode.group:
         seen = (row.at for rows in (facts.positions, facts.assignments, facts.clients) for row in rows)

@@ -62,6 +62,7 @@ _FAILOVER = ("coordinator-lost", "no-controller")
 """Events that a start prints until somebody leads."""
 _STOPPED = ("log-truncated", "replica-fetch-failed")
 """Events that follow where a broker is stopped in good order, and others lead on meanwhile."""
+_SPARK = re.compile(r"spark-kafka-source-.*-driver-\d+$")
 _BEHIND = 500
 """Messages in a queue that wait in health: as many as one poll takes (max.poll.records)."""
 LINES = 3
@@ -169,6 +170,8 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
         return False
     if episode.topic == "__cluster_metadata":  # Raft truncates only what no majority had
         return episode.kind == "log-truncated"
+    if episode.kind == "offset-reset-to":  # Spark's driver looks for the ends of all queues at each trigger
+        return bool(_SPARK.match(episode.group or ""))
     if episode.kind in _STOPPED:
         return any(at - STARTING <= (e.first_at or 0.0) <= at for e in facts.of_kind("broker-stopping"))
     if episode.kind in _FAILOVER:

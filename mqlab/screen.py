@@ -20,6 +20,8 @@ from mqlab.shared.wording import clock
 from mqlab.symptoms import change_points
 
 _PROOFS = 5
+_OF_CLASS = 3
+"""Findings of one class that are told one by one."""
 _DIGITS = re.compile(r"\d+")
 _REMARKS = {
     "TRIGGERS": "triggers", "BEHIND": "cause", "DRAIN": "drain", "KEPT": "retention", "ORDER": "order",
@@ -85,10 +87,13 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
 
 
 def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iterator[str]:
-    for finding in diagnosis.findings:
+    weighed = {text for hypothesis in diagnosis.verdict.hypotheses for text in hypothesis.explains}
+    alone = [finding for finding in diagnosis.findings if finding.statement not in weighed]
+    for finding in _some(alone):
         told = "" if finding.statement == diagnosis.verdict.statement else f": {finding.statement}"
         yield from row("NOTICE", f"{finding.incident} {finding.certainty.name}{told}", 3)
         yield from (line("", proof(evidence)) for evidence in finding.evidence[:2])
+    yield from _left_out(alone)
     yield from _hypotheses(diagnosis.verdict)
     for number, symptom in enumerate(diagnosis.symptoms):
         yield from row("" if number else "SYMPTOMS", symptom, 2)
@@ -199,15 +204,29 @@ def _proofs(lead: Finding) -> Iterator[str]:
         label = ""
 
 
+def _some(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """The first few of each class."""
+    seen = Counter[str]()
+    return [f for f in findings if not seen.update((f.incident,)) and seen[f.incident] <= _OF_CLASS]
+
+
+def _left_out(findings: Sequence[Finding]) -> Iterator[str]:
+    """How many of each class ``_some`` leaves out."""
+    for incident, many in Counter(finding.incident for finding in findings).items():
+        if many > _OF_CLASS:
+            left = units.counted(many - _OF_CLASS, f"more {incident} finding")
+            yield line("", f"{left} (mqlab triage --format json lists all)")
+
+
 def _others(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
-    for other in diagnosis.findings:
-        if other is lead or other.severity is Severity.NOTICE:
-            continue
+    others = [f for f in diagnosis.findings if f is not lead and f.severity is not Severity.NOTICE]
+    for other in _some(others):
         last = max((e for e in other.evidence if e.line and not e.pointer), key=lambda e: e.line or 0, default=None)
         seen = f", last seen {other.ended_at.astimezone(tz):%H:%M:%S}" if other.ended_at else ""
         head = f"{other.severity.name} {other.incident} {other.certainty.name}{seen}"
         yield placed("OPEN" if other.ongoing else "ALSO", head, f"{last.source}:{last.line}" if last else "")
         yield line("", f"  {other.statement}")
+    yield from _left_out(others)
 
 
 def _rejected(diagnosis: Diagnosis) -> Iterator[str]:

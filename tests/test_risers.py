@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from facts_builder import at, facts, positions, series
+from facts_builder import at, episode, facts, positions, series
 from mqtt_builder import broker, turns
 from report_example import diagnosis, split_loop
 
@@ -233,3 +233,19 @@ def test_sessions_that_are_used_again_are_no_course_of_takeovers():
     quantities = {course.quantity for course in courses(facts(broker("\n".join(lines))))}
     assert quantities == {"connects"}
     assert "takeovers" in {course.quantity for course in courses(facts(FIGHT))}
+
+
+def test_what_lasts_for_years_is_counted_in_longer_pieces():
+    year = 365 * 86_400.0
+    connects = [episode("client-connected", year / 400 * n, "broker.log", system="mqtt", client_id="a")
+                for n in range(400)]  # fmt: skip
+    minutes = tuple(Minute(at(year / 400 * n // 60 * 60), 1, 60_000) for n in range(400))
+    given = replace(facts(tuple(connects)), volumes=(Volume("broker.log", at(0), minutes),))
+    found = {(c.quantity, c.unit): c.points for c in courses(given)}
+    by_connect, by_minute = found["connects", "in 3,150 s"], found["log volume", "B/min"]
+    assert len(by_connect) <= 10_000
+    assert len(by_minute) <= 10_000
+    assert sum(value for _, value in by_connect) == 399
+    assert sum(value for _, value in by_minute) * (by_minute[1][0] - by_minute[0][0]) / 60 == pytest.approx(
+        398 * 60_000
+    )

@@ -167,6 +167,20 @@ def test_clocks_take_one_row():
     assert row == "CLOCKS   UTC: 2 logs (1 aligned, 1 assumed) | +08:00: 1 log (1 given) | as written: 1 log"
 
 
+def test_of_many_findings_of_a_class_few_are_told_one_by_one():
+    found = diagnosis()
+    other = replace(
+        found.findings[0], incident="reconnect-flaky-link", statement="Its link fails.", severity=Severity.WARNING
+    )
+    many = replace(found, findings=(found.findings[0], *[other] * 500))
+    slight = replace(other, severity=Severity.NOTICE)
+    quiet = replace(found, verdict=replace(found.verdict, incident="undetermined"), findings=(slight,) * 500)
+
+    for text in (told(many), told(quiet)):
+        assert text.count("Its link fails.") == 3
+        assert "497 more reconnect-flaky-link findings" in text
+
+
 def test_paths_can_be_pasted_into_a_shell():
     text = screen.screen(diagnosis(), ["my dir/$x.log"])
 

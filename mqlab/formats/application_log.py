@@ -149,7 +149,9 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|(?<![\w$.])(?=(?P<reason2>(?:[\w$]+\.)+\w*(?:Exception|Error)\b.*))",
     ),
     Signature(
-        "task-killed", contains=r"Task (?:threw an uncaught and unrecoverable exception|is being killed and will)"
+        "task-killed",
+        contains=r"Task (?:threw an uncaught and unrecoverable exception|is being killed and will)"
+        r"|Exiting WorkerSinkTask due to unrecoverable exception",
     ),
     Signature(
         "records-held",

@@ -53,7 +53,7 @@ def _told(line: str, found: Found) -> dict[str, Any]:
     """What a line says by column of EVENTS."""
     signature, said = SIGNATURES[found.number], _said(line, found)
     told: dict[str, Any] = {column: text or None for column, text in said.items() if column not in _CONVERTED}
-    if signature.told:
+    if signature.told and not told.get("reason"):
         told["reason"] = signature.told
     if broker := said.get("broker"):
         told["queue"] = f"{broker}/{said['queue']}"

@@ -32,7 +32,7 @@ _MARKS: Mapping[str, str] = {
     r"|Unable to update metadata from \[|\bpykafka\b"
     r"|\bkafka\.(?:coordinator|consumer|producer|conn|client|cluster|metrics)\b|<(?:Broker|AIOKafka)Connection "
     r"|Kafka::[A-Z]\w+|\brdkafka\b|librdkafka|\[thrd:\w|KafkaError\{code=|kafka/(?:client|log|writer|reader)\.go"
-    r"|springframework\.kafka|\bo\.[as]\.k(?:afka)?\.|KafkaMessageListenerContainer|org\.apache\.kafka\."
+    r"|springframework\.kafka|\bo\.[as]\.k(?:afka)?\.|KafkaMessageListenerContainer|org\.apache\.kafka\.|\bkafka\.common\.\w+Exception\b"
     r"|connector\.kafka|\.kafka010\.|KafkaSourceReader|FlinkKafka\w+|\[?logstash\.(?:in|out)puts\.kafka|io\.debezium"
     r"|\bKSQL\b|^ksql> "
     r"|zendesk\.maxwell|MaxwellKafka|io\.confluent|Worker(?:Source|Sink)Task|MirrorSourceConnector|stream-thread \["
@@ -43,7 +43,9 @@ _MARKS: Mapping[str, str] = {
     r"|paho\.mqtt|\bmqtt\.js\b|\bMQTT (?:server|[Bb]roker|client|connection)\b|\bpaho\.client\.mqtt",
 }
 _COMPILED = {name: regex(marks) for name, marks in _MARKS.items()}
-SURE = regex(r"\[thrd:|KafkaJS\w+Error\b|KafkaError\{code=|org\.apache\.kafka\.[\w.]+Exception: ")
+SURE = regex(
+    r"\[thrd:|KafkaJS\w+Error\b|KafkaError\{code=|org\.apache\.kafka\.[\w.]+Exception: |\bkafka\.common\.\w+Exception\b"
+)
 """What nobody but a client of Kafka prints, whatever stands around it."""
 _FEW = 200
 """Lines of a log that are looked at."""
@@ -120,7 +122,8 @@ KAFKA: tuple[Signature, ...] = (
     Signature(
         "offset-reset",
         contains=r"(?:error while consuming (?P<topic>[\w.-]+)/(?P<queue>\d+): )?"
-        r"(?P<reason>kafka server: The requested offset is outside the range|OffsetOutOfRangeError"
+        r"(?P<reason>kafka server: The requested offset is outside the range"
+        r"|OffsetOutOfRangeError|kafka\.common\.OffsetOutOfRangeException"
         r"|Offset Out Of Range: |fetch request with offset out of range"
         r"|requested offset is not within the range of offsets|Broker: Offset out of range)",
     ),
@@ -173,7 +176,7 @@ MQTT: tuple[Signature, ...] = (
     ),
     Signature(
         "connection-lost",
-        begins=r"(?:Disconnected from (?:MQTT |mqtt )?(?:server|broker)|MQTT disconnected"
+        begins=r"(?:Disconnected from (?:MQTT |mqtt )?(?:server|broker)|MQTT [Dd]isconnected"
         r"|\[CONN(?:ECTION)? CLOSE\w*|Disconnected from MQTT\b|MQTT [Bb]roker (?:got )?disconnected"
         r"|(?:MQTT )?Unexpected disconnection|Disconnected during message iteration)(?:[ :.,]+(?P<reason>.*))?",
     ),
@@ -217,7 +220,7 @@ MQTT: tuple[Signature, ...] = (
     ),
     Signature("connection-lost", begins=r"Thing 'mqtt:\S+' changed from ONLINE to OFFLINE(?P<reason>.*)"),
     Signature("connection-made", begins=r"Thing 'mqtt:\S+' changed from \w+.* to ONLINE"),
-    Signature("connection-made", contains=rf"{_MQTT}(?:is )?(?:re)?connected{_LAST}"),
+    Signature("connection-made", contains=rf"{_MQTT}(?:is )?(?:[Rr]ec|[Cc])onnected{_LAST}"),
     Signature(
         "connection-lost", contains=rf"{_MQTT}(?:got |was |is )?(?:offline|closed?|disconnect(?:ed)?|lost){_LAST}"
     ),

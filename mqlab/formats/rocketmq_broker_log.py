@@ -64,6 +64,9 @@ _CHANNEL = rf"R:(?:[\w.-]*/)?(?P<peer>{ADDRESS})|{CLIENT}"
 """``ClientChannelInfo``."""
 _CONNECTED = rf"{_CHANNEL}|\bversion=(?P<reason>\d+)|lastUpdateTimestamp=(?P<value>\d{{13}})"
 
+_RENEWED = r"(?P<reason>subString=.*?), subVersion=.*?\bNEW: .*?(?P=reason), subVersion="
+"""The same expression in OLD and NEW: a member that came later subscribes to the same."""
+
 SIGNATURES: tuple[Signature, ...] = (
     Signature("consumer-connected", begins=rf"new consumer connected, group: (?P<group>{NAME})", also=_CONNECTED),
     Signature("producer-connected", begins=rf"new producer connected, group: (?P<group>{NAME})", also=_CONNECTED),
@@ -108,7 +111,10 @@ SIGNATURES: tuple[Signature, ...] = (
         told="remove",
     ),
     Signature(
-        "subscription-changed", begins=r"subscription changed, group: (?P<group>\S+) OLD: ", also=FIELDS, told="update"
+        "subscription-changed",
+        begins=r"subscription changed, group: (?P<group>\S+) OLD: ",
+        also=rf"{FIELDS}|{_RENEWED}",
+        told="update",
     ),
     Signature("subscription-missing", begins=r"the consumer's subscription not exist, ", also=FIELDS, told="not exist"),
     Signature(

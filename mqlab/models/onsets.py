@@ -6,6 +6,7 @@ is an outlier, too: the new level has to last.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -52,11 +53,17 @@ def onset(points: Sequence[tuple[float, float]], *, events: bool = False) -> Ons
     n samples there may be 3 / n in each (rule of three).
     """
     values = [value for _, value in points]
+    earlier = sorted(values[: LEAST - 1])
     for place in range(LEAST, len(values) - LASTS + 1):
-        earlier = values[max(0, place - BEFORE) : place]
-        before = median(earlier)
+        insort(earlier, values[place - 1])
+        if place > BEFORE:
+            del earlier[bisect_left(earlier, values[place - BEFORE - 1])]
+        before = (earlier[(len(earlier) - 1) // 2] + earlier[len(earlier) // 2]) / 2
+        now = values[place : place + LASTS]
+        if min(now) <= before <= max(now):
+            continue
         room = _room(earlier, before, events)
-        sides = {_side(value - before, room) for value in values[place : place + LASTS]}
+        sides = {_side(value - before, room) for value in now}
         if len(sides) == 1 and 0 not in sides:
             found = _from(points, place, before, room)
             if found is None or found.lasting or _burst(found):

@@ -6,6 +6,7 @@ one over a bad link lives for a while, and one that was refused was never made.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -48,8 +49,8 @@ def brief(episodes: Sequence[Episode]) -> list[Episode]:
     found = []
     for client, every_end in _ended(every).items():
         ends = [end for end in every_end if end.reason != _LINK]
-        made = [e for e in every[client] if e.kind in _MADE]
-        short = [end for end in ends if any(_within(one, end, _AT_ONCE) for one in made)]
+        made = [e.first_at for e in every[client] if e.kind in _MADE and e.first_at is not None]
+        short = [end for end in ends if end.first_at is not None and _any_before(made, end.first_at)]
         if _count(short) >= _TWICE:
             found += short
         elif not made and _are_own(ends) and all(_within(a, b, _SOON) for a, b in pairwise(ends)):
@@ -85,6 +86,11 @@ def _are_own(ends: Sequence[Episode]) -> bool:
 
 def _count(episodes: Sequence[Episode]) -> int:
     return sum(e.count for e in episodes)
+
+
+def _any_before(made: Sequence[float], end: float) -> bool:
+    """One of *made*, which are in order, lies in the seconds before *end*."""
+    return bisect_left(made, end - _AT_ONCE) < bisect_right(made, end)
 
 
 def _within(first: Episode, second: Episode, longest: float) -> bool:

@@ -157,8 +157,9 @@ def flapping(facts: Facts) -> tuple[Flapping, ...]:
         held = times >= LEAST and 2 * times > len(lives)
         life = _common(lasted) or (median(lasted) if held else None)
         if life is not None:
-            gaps = [(b.since or 0.0) - a.until for a, b in pairwise(every) if a.until is not None and a in lives]
-            by_brokers = [c for seen in by_client(facts).values() for c in seen if c.client_id == client]
+            kept = {id(c) for c in lives}
+            gaps = [(b.since or 0.0) - a.until for a, b in pairwise(every) if a.until is not None and id(a) in kept]
+            by_brokers = (c for (_, name), seen in by_client(facts).items() if name == client for c in seen)
             keep_alive = next((c.keep_alive for c in (*lives, *by_brokers) if c.keep_alive), None)
             paused = [e.value_max or 0.0 for e in facts.of_kind("rate-limited") if e.client_id == client]
             carried, longest = tuple(_carried(facts, lives)), max(paused, default=0.0) / 1000
@@ -180,13 +181,22 @@ def _common(lasted: Sequence[float]) -> float | None:
 
 def _silences(facts: Facts, client: str) -> Iterator[Episode]:
     """Lines that say that silence ended a connection: one for each time."""
-    lines = facts.of_kind("client-disconnected", "connection-lost")
-    ended = [e for e in lines if e.reason == "keep-alive" and e.system == "mqtt" and client_of(facts, e) == client]
+    ended = (*_unheard(facts).get(client, ()), *silent_ends(facts).get(client, ()))
     last = float("-inf")
-    for line in sorted((*ended, *silent_ends(facts).get(client, ())), key=lambda e: e.first_at or 0.0):
+    for line in sorted(ended, key=lambda e: e.first_at or 0.0):
         if line.first_at is not None and line.first_at - last > EDGE:
             last = line.first_at
             yield line
+
+
+@per_facts
+def _unheard(facts: Facts) -> Mapping[str | None, Sequence[Episode]]:
+    """Lines that name the keep-alive as what ended a connection, by client."""
+    found: dict[str | None, list[Episode]] = defaultdict(list)
+    for line in facts.of_kind("client-disconnected", "connection-lost"):
+        if line.reason == "keep-alive" and line.system == "mqtt":
+            found[client_of(facts, line)].append(line)
+    return found
 
 
 def _held(facts: Facts, client: str, silences: Sequence[Episode], keep_alive: float | None) -> int:

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from math import ceil
 
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Certainty, Finding
@@ -23,6 +24,8 @@ from mqlab.rows import GRID
 from mqlab.shared import queues
 from mqlab.units import digits, percent, size
 
+_PIECES = 10_000
+"""Pieces of time, at most, in which something is counted: 14 hours of ``PIECE``; what lasts longer has longer ones."""
 CLOCKS = 1.0
 """Seconds by which the clocks of two sources may differ unseen: the error of ``clocks.offsets`` for whole seconds."""
 
@@ -73,10 +76,19 @@ _ROLES = {"sent": "published", "received": "received", "consumed": "consumed", "
 
 
 def _whole_pieces(counts: Mapping[float, float], width: float) -> tuple[tuple[float, float], ...]:
-    """Counts by the begin of their piece of time, at its end; the first and the last piece are not whole."""
+    """Counts by the begin of their piece of time, at its end; the first and the last piece are not whole.
+
+    Where there would be more than ``_PIECES``, several are one, with their mean.
+    """
     first, last = min(counts), max(counts)
-    times = [first + width * n for n in range(1, int((last - first) // width))]
-    return tuple((at + width, float(counts.get(at, 0))) for at in times)
+    whole = int((last - first) // width) - 1
+    together = max(1, ceil(whole / _PIECES))
+    sums = [0.0] * (whole // together)
+    for at, count in counts.items():
+        place = int((at - first - width) // (width * together))
+        if 0 <= place < len(sums):
+            sums[place] += count / together
+    return tuple((first + width * (1 + together * (n + 1)), count) for n, count in enumerate(sums))
 
 
 def _receipts(facts: Facts) -> Iterator[Course]:
@@ -159,13 +171,14 @@ def _counted(
     covered = [span for e in told for span in [spans.get(e.source)] if span is not None]
     begin = min([*moments, *(first for first, _ in covered if first is not None)])
     end = max([*moments, *(last for _, last in covered if last is not None)])
-    pieces = [0] * max(1, int((end - begin) // PIECE))
+    width = PIECE * max(1, ceil((end - begin) / PIECE / _PIECES))
+    pieces = [0] * max(1, int((end - begin) // width))
     for episode in told:
-        place = int(((episode.first_at or 0.0) - begin) // PIECE)
+        place = int(((episode.first_at or 0.0) - begin) // width)
         if place < len(pieces):
             pieces[place] += episode.count
-    points = tuple((begin + PIECE * (n + 1), float(many)) for n, many in enumerate(pieces))
-    return Course(quantity, who, f"in {PIECE:.0f} s", points, told[0].source, events=True)
+    points = tuple((begin + width * (n + 1), float(many)) for n, many in enumerate(pieces))
+    return Course(quantity, who, f"in {width:,.0f} s", points, told[0].source, events=True)
 
 
 def _rate(facts: Facts, series: Series) -> Course:

@@ -272,5 +272,7 @@ def test_a_hypothesis_names_the_versions_that_print_its_lines_where_not_all_do(k
 def test_a_retry_topic_that_a_broadcasting_group_does_not_have_is_no_missing_route(topic, likely):
     asked = f"CODE: 17  DESC: No topic route info in name server for the topic: {topic}"
     source = log("progress.txt", "rocketmq-admin", lines=3)
-    error = episode("tool-error", 60, "progress.txt", text="command failed", reason=asked, system="rocketmq", group="caches")
+    error = episode(
+        "tool-error", 60, "progress.txt", text="command failed", reason=asked, system="rocketmq", group="caches"
+    )
     assert ("route-missing" in ranked(source, error)[1]) == likely

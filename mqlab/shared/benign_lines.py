@@ -60,7 +60,7 @@ _ORDINARY = re.compile(
     r"|Error registering AppInfo mbean|Ignoring invalid comple"
     r"|LEADER_NOT_AVAILABLE|UNKNOWN_TOPIC_OR_PARTITION|Attempting to send response via channel"
     r"|Error while fetching metadata|No broker metadata found|selectMappedBuffer request pos invalid"
-    r"|PIPELINE: exceptionCaught|BatchUnregistrationService"
+    r"|PIPELINE: (?:exceptionCaught|IDLE exception)|BatchUnregistrationService"
     r"|ScheduledThread has shutdown|processQueue is dropped without process"
     r"|get Topic \[TBW|execute the pull request exception"
     r"|memorystore wiped|error triggered |internalConnLost unexpected status: disconnection already in progress"

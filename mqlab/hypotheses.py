@@ -252,7 +252,7 @@ def sentence(ranked: Sequence[Hypothesis]) -> str:
     rest = f", or {few([h.incident for h in others], 2, 'others')}" if others else ""
     if first.incident == "healthy":
         return f"{first.explains[0][:1].upper()}{first.explains[0][1:]}; {first.against[0]}."
-    told = f"Most likely {first.incident} ({first.explains[0]}){rest}."
+    told = f"Most likely {first.incident} ({first.explains[0].partition('. ')[0].removesuffix('.')}){rest}."
     return f"{told} To tell: {first.settle[0].missing}." if first.settle else told
 
 

@@ -207,6 +207,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     about = _names(e.peer or e.topic for error, e in said if error is lead)
     target = f" ({few(about, _SHOWN)})" if about else ""
     when = "" if since is None else f" from {clock(since)} to {clock(until)} UTC"
+    when = f" at {clock(since)} UTC" if when and clock(since) == clock(until) else when
     others = [error.name for error in lines if error is not lead]
     beside = f" Beside it: {few(others, _SHOWN)}." if others else ""
     texts = INCIDENTS[incident]
@@ -219,7 +220,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         ongoing=ongoing,
         severity=severity,
         explains=() if severity is Severity.NOTICE else EXPLAINS[incident],
-        statement=f"{few(who, _SHOWN)}: {lead.name}{target}, {counted(total, 'line')}{when}. {lead.means} "
+        statement=f"{lead.means} {counted(total, 'line')}{when}: {few(who, _SHOWN)}{target}. "
         f"Most often: {lead.causes[0]}. Check: {lead.check}{beside}",
         measures={"lines": total, "actors": len(who)},
         evidence=_evidence(said, lead),

@@ -223,8 +223,8 @@ MQTT: tuple[Signature, ...] = (
     Signature("connection-lost", begins=r"Thing 'mqtt:\S+' changed from ONLINE to OFFLINE(?P<reason>.*)"),
     Signature("connection-made", begins=r"Thing 'mqtt:\S+' changed from \w+.* to ONLINE"),
     Signature("connection-made", contains=rf"{_MQTT}(?:is )?(?:[Rr]ec|[Cc])onnected{_LAST}"),
-    Signature("connection-made", begins=r"\[[\da-f-]{36}\] Client connected!"),
-    Signature("connection-lost", begins=r"\[[\da-f-]{36}\] Client disconnected!"),
+    Signature("client-connected", begins=r"\[[\da-f-]{36}\] Client connected!"),
+    Signature("client-disconnected", begins=r"\[[\da-f-]{36}\] Client disconnected!"),
     Signature(
         "connection-lost", contains=rf"{_MQTT}(?:got |was |is )?(?:offline|closed?|disconnect(?:ed)?|lost){_LAST}"
     ),

@@ -211,6 +211,11 @@ SIGNATURES: tuple[Signature, ...] = (
         r".* UNKNOWN_PRODUCER_ID",
     ),
     Signature("produce-retry", begins=r"Got error produce response with correlation id" + _FAILED),
+    Signature(
+        "connection-lost",
+        begins=r"\[Consumer [^\]]*\] Error sending fetch request \(.*?\) to node (?P<peer>\d+)",
+        told="fetch",
+    ),
     Signature("request-timeout", begins=r"Disconnecting from node \S+ due to request timeout"),
     Signature("client-version", begins=r"Kafka version ?:(?: (?P<reason>\S+))?"),
     Signature("client-start-time", begins=r"Kafka startTimeMs ?:(?: (?P<value>\d+))?"),

@@ -48,6 +48,8 @@ class Incident:
     seconds between two lines that tell of two events."""
     may_bring: tuple[str, ...] = ()
     """Classes that may come of it and that only other material shows."""
+    shown_by: tuple[str, ...] = ()
+    """Kinds of material of which one must be there before the class is clear; empty where its rule asks for them."""
     judges: tuple[str, ...] = ()
     """Those of them that its rule looks at one by one: where it rejects the class, they are ordinary."""
     notebooks: tuple[str, ...] = ()
@@ -111,7 +113,7 @@ class _Catalogue(Mapping[str, Incident]):
 
 def _incident(slug: str, entry: dict[str, Any]) -> Incident:
     known = commands()
-    names = ("systems", "needs", "accounts_for", "signs", "may_bring", "judges", "notebooks")
+    names = ("systems", "needs", "accounts_for", "signs", "may_bring", "shown_by", "judges", "notebooks")
     lists = {name: tuple(entry.get(name, ())) for name in names}
     wanted = tuple(known[name] for name in entry.pop("fetch"))
     return Incident(slug=slug, commands=wanted, **(entry | lists))

@@ -27,6 +27,7 @@ from mqlab.marks import (
     complaints,
     of_events,
     of_symptoms,
+    printed_by,
     signs,
     suspected,
     waiting,
@@ -99,9 +100,7 @@ def hypotheses(
     """
     known = [f for f in findings if f.certainty > Certainty.POSSIBLE]
     told = (*of_events(facts, known), *waiting(facts, known), *suspected(results), *broken(facts, known))
-    harmless = [f for f in known if INCIDENTS[f.incident].benign]
-    accounted = {kind for f in known for kind in signs(f.incident)}
-    seen = tuple(m for m in traces(facts) if m.kind not in accounted and not explained(m.at, harmless, None))
+    seen = traced(facts, known)
     kinds = {mark.kind for mark in told} | {mark.kind.partition(": ")[0] for mark in seen}
     named = (*told, *seen, *of_symptoms(symptoms, kinds))
     marks = (*named, *worded(facts))
@@ -117,6 +116,13 @@ def hypotheses(
         return likely
     first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
     return (*first, _quiet(facts, results, systems), *likely[len(first) :])[:SHOWN]
+
+
+def traced(facts: Facts, known: Sequence[Finding]) -> tuple[Mark, ...]:
+    """What listings, samples and ledgers show that is no sign of what is *known*, and that nothing benign explains."""
+    harmless = [f for f in known if INCIDENTS[f.incident].benign]
+    accounted = {kind for f in known for kind in signs(f.incident)}
+    return tuple(m for m in traces(facts) if m.kind not in accounted and not explained(m.at, harmless, None))
 
 
 def beside(
@@ -205,12 +211,14 @@ def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[_Ranked]:
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
             settle = _settle(facts, incident, incident.needs, frozenset(incident.systems))
             against = ("it was seen too seldom, or was over too soon, to be sure",)
+            told = printed_by(finding.facts.get("software", ""), finding.facts.get("versions", "all"))
+            explains = (f"{finding.statement}{told}",)
             error = known_errors().get(finding.facts.get("error", ""))
             lines = finding.measures.get("lines", 0)
             rank = (0.0, False, False, True, False, True, -lines) if error and error.vague else (-1.0, number)
             yield (
                 rank,
-                Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:LINES], against, (), settle),
+                Hypothesis(incident.slug, 1.0, explains, finding.evidence[:LINES], against, (), settle),
             )
 
 
@@ -244,7 +252,7 @@ def sentence(ranked: Sequence[Hypothesis]) -> str:
     rest = f", or {few([h.incident for h in others], 2, 'others')}" if others else ""
     if first.incident == "healthy":
         return f"{first.explains[0][:1].upper()}{first.explains[0][1:]}; {first.against[0]}."
-    told = f"Most likely {first.incident} ({first.explains[0]}){rest}."
+    told = f"Most likely {first.incident} ({first.explains[0].partition('. ')[0].removesuffix('.')}){rest}."
     return f"{told} To tell: {first.settle[0].missing}." if first.settle else told
 
 

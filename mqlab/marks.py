@@ -67,6 +67,8 @@ _BEHIND = 500
 """Messages in a queue that wait in health: as many as one poll takes (max.poll.records)."""
 LINES = 3
 """Lines that are cited for each."""
+_EXPRESSION = re.compile(r"subString=(.*?), (?:tagsSet|codeSet)")
+"""What RocketMQ's members subscribe to: the old one and the new one in the broker's line."""
 _EMPTY = frozenset({"group-emptied", "group-offline", "tool-error"})
 _BACK = ("member-joined", "rebalance-stabilized", "join-completed", "consumer-starting", "queues-allocated")
 """Events that say that a group has members."""
@@ -139,7 +141,7 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
                 else abnormal(facts, e)
             )
         ]
-        told = [e for e in told if not _passes(facts, begun, e)]
+        told = [e for e in told if not (_passes(facts, begun, e) or _agrees(e))]
         left = [e for e in told if not explained(e.first_at, findings, classes)]
         lines = sum(e.count for e in left)
         if lines >= _AGAIN.get(sign, 1) or (lines and lines * _FEW >= records):
@@ -196,8 +198,15 @@ def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
     own = [p for p in facts.positions if p.group == episode.group and p.at is not None and p.at >= at]
     joined = [e for e in facts.of_kind(*_BACK) if e.group == episode.group and (e.last_at or 0.0) >= at]
     waiting = sum(lag(p) for p in own if None not in (p.committed, p.end) and p.at == own[-1].at)
-    is_last = episode.kind != "tool-error" and _ends(facts, at)
+    had_members = any(p.member_id and p.group == episode.group and (p.at or at) < at for p in facts.positions)
+    is_last = _ends(facts, at) and (had_members or episode.kind != "tool-error")
     return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= _BEHIND) or is_last
+
+
+def _agrees(episode: Episode) -> bool:
+    """A subscription that is as before: each process that starts brings its own under a newer version."""
+    told = [_EXPRESSION.findall(place.text) for place in (episode.first, episode.last)]
+    return episode.kind == "subscription-changed" and all(len(both) == 2 and both[0] == both[1] for both in told)
 
 
 def _forms_group(facts: Facts, join: Episode) -> bool:
@@ -214,6 +223,17 @@ def _ends(facts: Facts, at: float) -> bool:
     return (facts.covered_until() or at) - at <= RESTART
 
 
+def _printed_by(kind: str) -> str:
+    """The versions that print such lines, where not all do."""
+    told = {(e.software, e.versions) for e in known_errors().values() if e.kind == kind}
+    return printed_by(*told.pop()) if len(told) == 1 else ""
+
+
+def printed_by(software: str, versions: str) -> str:
+    """The *software* and its *versions* in words; nothing where all of them do."""
+    return "" if versions.startswith("all") else f" [{software}, versions {versions}]"
+
+
 def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
     lines = sum(episode.count for episode in episodes)
     who = Counter[str]()
@@ -222,7 +242,7 @@ def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
     named = few([name for name, _ in who.most_common() if name], 3)
     at = episodes[0].first_at
     since = "" if at is None else f", from {clock(at)} UTC on"
-    text = f"{words()[kind]}, {counted(lines, 'time')}{since}{f': {named}' if named else ''}"
+    text = f"{words()[kind]}{_printed_by(kind)}, {counted(lines, 'time')}{since}{f': {named}' if named else ''}"
     places = tuple(episode.first.because(words()[kind]) for episode in episodes[:LINES])
     return Mark(kind, lines, text, places, at)
 

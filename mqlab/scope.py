@@ -37,9 +37,19 @@ def asked(detector: Detector, facts: Facts, present: frozenset[str]) -> Result:
     known = present & frozenset(detector.SYSTEMS) or (len(detector.SYSTEMS) == len(SYSTEMS) and logs(facts))
     if known:
         result = detector.detect(facts)
+        if result == CLEAR and not _shown(facts, detector.INCIDENT):
+            return Result(missing=INCIDENTS[detector.INCIDENT].needs)
         return Result(missing=(UNSEEN,)) if result == CLEAR and _foreign(facts, detector) else result
     understood = " or ".join(SYSTEMS[name] for name in SYSTEMS if name in detector.SYSTEMS)
     return Result(missing=(f"material of {understood}",))
+
+
+def _shown(facts: Facts, slug: str) -> bool:
+    """There is material that would show the class, were it there."""
+    roles = {c.role.name.lower().replace("_", "-") for c in facts.coverage if c.data + c.noise > 0}
+    there = roles | ({"positions"} if facts.positions else set())
+    wanted = INCIDENTS[slug].shown_by
+    return not wanted or not there.isdisjoint(wanted)
 
 
 def _foreign(facts: Facts, detector: Detector) -> bool:

@@ -87,11 +87,13 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
 
 
 def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iterator[str]:
-    for finding in _some(diagnosis.findings):
+    weighed = {text for hypothesis in diagnosis.verdict.hypotheses for text in hypothesis.explains}
+    alone = [finding for finding in diagnosis.findings if finding.statement not in weighed]
+    for finding in _some(alone):
         told = "" if finding.statement == diagnosis.verdict.statement else f": {finding.statement}"
         yield from row("NOTICE", f"{finding.incident} {finding.certainty.name}{told}", 3)
         yield from (line("", proof(evidence)) for evidence in finding.evidence[:2])
-    yield from _left_out(diagnosis.findings)
+    yield from _left_out(alone)
     yield from _hypotheses(diagnosis.verdict)
     for number, symptom in enumerate(diagnosis.symptoms):
         yield from row("" if number else "SYMPTOMS", symptom, 2)

@@ -94,14 +94,15 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
     if left:
         told = f"{counted(len(left), 'symptom')} that nothing found explains; the earliest: {left[0].text}."
         return Verdict("undetermined", None, f"{told}{intact(audits(facts))}", also)
-    known = scope.enough(facts, results)
+    seen = [mark for mark in hypotheses.traced(facts, findings) if mark.kind in trouble()]
+    known = scope.enough(facts, results) and not seen
     visible = _benign(findings, whole=not known)
     if visible is not None:
         others = tuple(f.id for f in findings if f is not visible)
         rest = "" if known else " Not every other class could be checked."
         return Verdict(visible.incident, visible.certainty, f"{visible.statement}{rest}{intact(audits(facts))}", others)
     if not known:
-        because = f"The material does not suffice to call it healthy: {_why_not(facts)}."
+        because = f"The material does not suffice to call it healthy: {seen[0].text if seen else _why_not(facts)}."
         return Verdict("undetermined", None, f"{because}{intact(audits(facts))}", also)
     clear = sum(_is_clear(r) for r in results.values())
     left_over = "no ERROR or WARN line and no change of traffic is left unexplained"

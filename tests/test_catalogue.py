@@ -46,6 +46,7 @@ def test_every_field_says_something(slug):
         "signs",
         "judges",
         "may_bring",
+        "shown_by",
         "notebooks",
         "of_traffic",
         "visible",

@@ -213,3 +213,56 @@ def test_connections_that_end_as_soon_as_they_are_made_are_most_likely_thrown_ou
     late = [episode("connection-lost", 60 * n + 40, "app.log", line=2 * n + 1) for n in (1, 2, 3)]
     source = log("app.log", "mqtt-client-log", lines=9)
     assert [ranked(source, made, ends)[1][0] for ends in (lost, late)] == ["client-id-takeover", "reconnect-flaky-link"]
+
+
+@pytest.mark.parametrize(("old", "new", "first"), [("*", "*", "healthy"), ("TagA", "TagB", "subscription-mismatch")])
+def test_a_member_that_starts_brings_the_same_subscription_under_a_newer_version(old, new, first):
+    told = "subscription changed, group: g OLD: [subString={}, tagsSet=[]] NEW: [subString={}, tagsSet=[]]"
+    source = log("broker.log", "rocketmq-broker-log", first="09:00", last="11:00", lines=400)
+    lines = [
+        episode(
+            "subscription-changed", 10 * n, "broker.log", line=n, text=told.format(old, new), system="rocketmq",
+            group="g", reason="update",
+        )
+        for n in (1, 2, 3)
+    ]  # fmt: skip
+    assert ranked(source, lines)[1][0] == first
+
+
+UNSENT = (
+    "[BrokerLifecycleManager id={}] Unable to send a heartbeat because the RPC got timed out before it could be sent."
+)
+
+
+@pytest.mark.parametrize(
+    ("moments", "failed", "first"),
+    [((600,), 0, "host-starved"), ((600, 605, 610), 0, "quorum-lost"), ((600,), 3, "quorum-lost")],
+)
+def test_brokers_that_wake_together_stood_still_and_those_that_find_no_controller_lost_their_quorum(
+    moments, failed, first
+):
+    logs = [log(f"kafka-{n}/server.log", "kafka-broker-log", lines=400) for n in (1, 2, 3)]
+    unsent = [
+        episode("error:kraft-heartbeat-lost", at_, f"kafka-{n}/server.log", line=n, text=UNSENT.format(n))
+        for n in (1, 2, 3)
+        for at_ in moments
+    ]
+    votes = [
+        episode(
+            "error:kraft-election", 601 + n, "kafka-1/server.log", line=9 + n, text="Election has timed out, backing"
+        )
+        for n in range(failed)
+    ]
+    diagnosis = diagnose(facts(logs, unsent, votes))
+    assert [*(f.incident for f in diagnosis.findings), *(h.incident for h in diagnosis.verdict.hypotheses)][0] == first
+
+
+@pytest.mark.parametrize(
+    ("kind", "versions"),
+    [("error:kraft-election", "[Kafka controller, KRaft, versions ≥ 2.8]"), ("error:zookeeper-client-timeout", "")],
+)
+def test_a_hypothesis_names_the_versions_that_print_its_lines_where_not_all_do(kind, versions):
+    line = episode(kind, 600, "server.log", text="one line")
+    told = diagnose(facts(SERVER_LOG, line)).verdict.hypotheses[0].explains[0]
+    assert versions in told
+    assert ("versions" in told) == bool(versions)

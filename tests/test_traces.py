@@ -5,7 +5,7 @@ from facts_builder import at, episode, facts, log, series
 
 from mqlab.facts import Position
 from mqlab.findings import Evidence
-from mqlab.rows import Delivery, Fate, Tally
+from mqlab.rows import Client, Delivery, Fate, Receipt, Tally
 from mqlab.traces import traces
 from mqlab.verdict import diagnose
 
@@ -220,3 +220,53 @@ def test_messages_that_one_group_notes_twice_were_handled_again(sources, kinds):
 
 def test_two_groups_that_read_one_topic_handle_nothing_again():
     assert not told([Delivery(at(10 * n), "t", "0", ("a.csv", "b.csv"), 40) for n in range(5)])[0]
+
+
+CONTROLLER = log("controller.log", "kafka-broker-log", lines=400)
+
+
+@pytest.mark.parametrize(
+    ("heard", "kind", "first"),
+    [(592, "broker-fenced: cut off", "broker-unreachable"), (612, "broker-fenced: silent", "host-starved")],
+)
+def test_a_fenced_broker_was_cut_off_where_its_heartbeats_had_failed_before_and_else_stood_still(heard, kind, first):
+    fenced = episode("broker-fenced", 600, "controller.log", left=3, reason="its session has timed out")
+    own = [
+        episode(
+            "error:kraft-heartbeat-lost", heard + n, "kafka-3/server.log", line=1 + n,
+            text="[BrokerLifecycleManager id=3] Unable to send a heartbeat because the RPC got timed out",
+        )
+        for n in (0, 5)
+    ]  # fmt: skip
+    other = episode("error:kraft-heartbeat-lost", 598, "kafka-2/server.log", text="[BrokerLifecycleManager id=2]")
+    kinds, _ = told(CONTROLLER, fenced, own)
+    assert kind in kinds
+    assert not any(known.startswith("broker-fenced") for known in told(CONTROLLER, fenced, other)[0])
+    assert first in told(CONTROLLER, fenced)[1]
+
+
+def renewed(*moments):
+    """Peers that were connected at each minute, as ``host:port``."""
+    return [
+        Client(at(60 * n), "mqtt", None, None, peer, None, None, "ss.txt", n + 1, peer)
+        for n, peers in enumerate(moments)
+        for peer in peers.split()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("moments", "kinds"),
+    [
+        (("a:1 b:1 c:1", "a:2 b:2 c:2"), {"connections-renewed: all"}),
+        (("a:1 c:1", "b:1 c:1", "a:2 c:1", "b:2 c:1"), {"connections-renewed: in turn"}),
+        (("a:1 c:1", "a:2 c:1", "c:1", "a:3 c:1"), {"connections-renewed"}),
+        (("a:1 c:1", "a:2 c:1", "a:2 b:1 c:1", "a:2 c:1"), set()),
+    ],
+)
+def test_connections_made_anew_show_in_the_ports_of_their_hosts(moments, kinds):
+    assert told(log("ss.txt", "ss"), renewed(*moments))[0] == kinds
+
+
+@pytest.mark.parametrize(("again", "kinds"), [(40, {"retained-again"}), (0, set())])
+def test_retained_messages_that_a_receiver_had_noted_before_are_replayed(again, kinds):
+    assert told(Receipt(at(60), "received.csv", "received", 50, 50, 0, 50, again, 30.0, 1, 1))[0] == kinds

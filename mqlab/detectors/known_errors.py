@@ -95,6 +95,9 @@ class Rule:
             names = few(_names(folder(e.source).rpartition("/")[2] for e in late), _SHOWN)
             seen = f"{names} noticed ZooKeeper's silence far later than a process that runs: it stood still itself"
             return Result(missing=(PAUSES,), seen=seen, evidence=tuple(e.first for e in late))
+        if self.INCIDENT == "host-starved" and (at_once := _at_once(facts)):
+            seen = f"heartbeats of {counted(len(at_once), 'broker')} ran out unsent, once and at one moment"
+            return Result(missing=(PAUSES,), seen=seen, evidence=tuple(e.first for e in at_once))
         if any(c.role.is_log for c in facts.coverage):
             return CLEAR
         return Result(missing=("a log of the broker or client",))
@@ -103,6 +106,11 @@ class Rule:
 RULES: tuple[Rule, ...] = tuple(Rule(slug) for slug in EXPLAINS)
 
 _Said = tuple[KnownError, Episode]
+WAKING = 4.0
+"""Seconds within which brokers that stood still together say so, and no second heartbeat of theirs can have run out:
+each waits half of broker.session.timeout.ms, 4.5 s by default (BrokerServer)."""
+_NO_MAJORITY = "Election "
+"""How a round of voting that found no majority is told."""
 PAUSES = "garbage collection logs of the broker, and steal time, swap and throttling of its host"
 
 
@@ -120,11 +128,24 @@ def _late(facts: Facts) -> list[Episode]:
     return [e for e in told if e.source in late]
 
 
+def _at_once(facts: Facts) -> list[Episode]:
+    """Lines of KRaft's brokers whose heartbeats ran out unsent at one moment, in several logs, and never again.
+
+    Brokers without an active controller say so again at each heartbeat (broker.heartbeat.interval.ms, 2 s) for as long
+    as there is none, and elections time out; a machine that stood still finds all of them too late as it wakes.
+    """
+    told = [e for e in facts.of_kind("error:kraft-heartbeat-lost") if "before it could be sent" in e.first.text]
+    since, until = span(at for e in told for at in (e.first_at, e.last_at))
+    failed = [e for e in facts.of_kind("error:kraft-election") if _NO_MAJORITY in e.first.text]
+    is_one = since is not None and until is not None and until - since <= WAKING
+    return told if is_one and len({e.source for e in told}) > 1 and len(failed) < REPEATED else []
+
+
 def _said(facts: Facts, incident: str) -> Iterator[_Said]:
     """Errors of a class that no start and no other event accounts for."""
     errors = of_class(incident)
     by_source: dict[str, list[_Said]] = {}
-    paused = [e for e in _late(facts) if incident == "quorum-lost"]
+    paused = [e for e in (*_late(facts), *_at_once(facts)) if incident == "quorum-lost"]
     for episode in facts.of_kind(*errors):
         if any(episode is late or _is_before(late, episode) for late in paused):
             continue
@@ -186,6 +207,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     about = _names(e.peer or e.topic for error, e in said if error is lead)
     target = f" ({few(about, _SHOWN)})" if about else ""
     when = "" if since is None else f" from {clock(since)} to {clock(until)} UTC"
+    when = f" at {clock(since)} UTC" if when and clock(since) == clock(until) else when
     others = [error.name for error in lines if error is not lead]
     beside = f" Beside it: {few(others, _SHOWN)}." if others else ""
     texts = INCIDENTS[incident]
@@ -198,7 +220,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         ongoing=ongoing,
         severity=severity,
         explains=() if severity is Severity.NOTICE else EXPLAINS[incident],
-        statement=f"{few(who, _SHOWN)}: {lead.name}{target}, {counted(total, 'line')}{when}. {lead.means} "
+        statement=f"{lead.means} {counted(total, 'line')}{when}: {few(who, _SHOWN)}{target}. "
         f"Most often: {lead.causes[0]}. Check: {lead.check}{beside}",
         measures={"lines": total, "actors": len(who)},
         evidence=_evidence(said, lead),

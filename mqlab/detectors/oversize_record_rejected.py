@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import median
 
 from mqlab import units
 from mqlab.delivery import refused_writes
@@ -52,8 +51,10 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
     if in_client:
         limit = configured.producer_value(facts, client, "max.request.size", first)
     else:
-        limit = configured.limit(facts, topic, first)
-    ongoing = _ongoing(facts, episodes, last) and (in_client or not _lifted(facts, topic, largest, last))
+        # Java's error names no topic: then it may be the limit of any topic that has its own.
+        whose = topic or not any(s.key == "max.message.bytes" and s.owner for s in facts.settings)
+        limit = configured.limit(facts, topic, first) if whose else None
+    ongoing = _ongoing(facts, client, episodes, last) and (in_client or not _lifted(facts, topic, largest, last))
     resubmitted = client in again and not in_client
     counted = resending.counted(facts, client, "producer.record_errors", first, last)
     end = f"The last one failed at {clock(last)} UTC."
@@ -113,14 +114,23 @@ def _where(in_client: bool, limit: configured.Value | None, resubmitted: bool) -
     return f"{where}{shown}: {sent}. "
 
 
-def _ongoing(facts: Facts, episodes: Sequence[Episode], last: float | None) -> bool:
-    """Open where the log ends before the next failure was due."""
+def _ongoing(facts: Facts, client: str, episodes: Sequence[Episode], last: float | None) -> bool:
+    """Open where the log, or a counter that goes on after it, ends before the next failure was due."""
     end = actors.log_end(facts, {episodes[0].source})
     if last is None or end is None:
         return False
     moments = sorted(e.first_at for e in episodes if e.first_at is not None)
     gaps = [b - a for a, b in pairwise(moments)]
-    return end - last < max(60.0, 2 * median(gaps or [0.0]))
+    several = gaps and sum(e.count for e in episodes) > 2
+    due = last + (2 * max(gaps) if several else max(60.0, 2 * sum(gaps)))
+    return max(end, _quiet_until(facts, client, last)) < due
+
+
+def _quiet_until(facts: Facts, client: str, last: float) -> float:
+    """Until when the client's counter of failed records stood still after the *last* line."""
+    counted = [s.points for s in facts.named("producer.record_errors") if s.labels.get("client_id") == client]
+    after = [[point for point in points if point[0] >= last] for points in counted]
+    return max((own[-1][0] for own in after if own and own[0][1] == own[-1][1]), default=last)
 
 
 def _lifted(facts: Facts, topic: str | None, largest: float, last: float | None) -> bool:

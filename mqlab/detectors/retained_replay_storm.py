@@ -41,6 +41,8 @@ def detect(facts: Facts) -> Result:
     often = redeliveries.replays_not_told(facts)
     if often:
         wanted = f"what came to {often[0]}, which subscribed again and again: a ledger, or $SYS"
+        if not any(e.client_id == often[0] for e in facts.of_kind("client-subscribed")):
+            return Result(missing=(wanted,))
         lines = redeliveries.evidence(facts, often[0], _SHOWN)
         return Result(missing=(wanted,), seen=f"{often[0]} connects and subscribes again and again", evidence=lines)
     connected = bool(facts.of_kind("client-connected", "connection-made"))

@@ -66,6 +66,10 @@ def _of_topic(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]
     if calm is not None and (stuck := _stuck(queues, calm)):
         return Result(rejected=f"{group}: {places(topic, stuck)} stood still: a stuck queue is no slow consumer")
     mostly_elsewhere = kafka and calm is not None and calm.grown < rise.grown / 2
+    if calm is not None and calm.seconds < SHORTEST and _is_enough(calm) and not mostly_elsewhere:
+        stayed = f"{group}: its members stayed the same for {calm.seconds:.0f} s of the rise of {topic}"
+        wanted = f"offsets of {group} over a minute or more in which its members stay the same"
+        return Result(missing=(wanted,), seen=f"{stayed}, and its lag rose by {units.number(calm.grown)}")
     if calm is None or not _matters(calm) or mostly_elsewhere:
         return Result(rejected=f"{group}: lag of {topic} rose while members came and went")
     if kafka and _burst(queues, calm):
@@ -74,7 +78,11 @@ def _of_topic(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]
 
 
 def _matters(rise: Stretch) -> bool:
-    return rise.seconds >= SHORTEST and rise.grown >= max(LEAST, BEHIND * rise.produced / rise.seconds)
+    return rise.seconds >= SHORTEST and _is_enough(rise)
+
+
+def _is_enough(rise: Stretch) -> bool:
+    return rise.grown >= max(LEAST, BEHIND * rise.produced / max(rise.seconds, 1.0))
 
 
 def _burst(queues: Mapping[str, Points], rise: Stretch) -> bool:

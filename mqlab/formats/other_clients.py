@@ -176,7 +176,7 @@ MQTT: tuple[Signature, ...] = (
     ),
     Signature(
         "connection-lost",
-        begins=r"(?:Disconnected from (?:MQTT |mqtt )?(?:server|broker)|MQTT disconnected"
+        begins=r"(?:Disconnected from (?:MQTT |mqtt )?(?:server|broker)|MQTT [Dd]isconnected"
         r"|\[CONN(?:ECTION)? CLOSE\w*|Disconnected from MQTT\b|MQTT [Bb]roker (?:got )?disconnected"
         r"|(?:MQTT )?Unexpected disconnection|Disconnected during message iteration)(?:[ :.,]+(?P<reason>.*))?",
     ),
@@ -220,7 +220,7 @@ MQTT: tuple[Signature, ...] = (
     ),
     Signature("connection-lost", begins=r"Thing 'mqtt:\S+' changed from ONLINE to OFFLINE(?P<reason>.*)"),
     Signature("connection-made", begins=r"Thing 'mqtt:\S+' changed from \w+.* to ONLINE"),
-    Signature("connection-made", contains=rf"{_MQTT}(?:is )?(?:re)?connected{_LAST}"),
+    Signature("connection-made", contains=rf"{_MQTT}(?:is )?(?:[Rr]ec|[Cc])onnected{_LAST}"),
     Signature(
         "connection-lost", contains=rf"{_MQTT}(?:got |was |is )?(?:offline|closed?|disconnect(?:ed)?|lost){_LAST}"
     ),

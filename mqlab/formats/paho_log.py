@@ -109,7 +109,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "ping-unanswered",
         contains=r"[AP]M org\.eclipse\.paho\.client\.mqttv3\.internal\.ClientState checkForActivity\s*$",
     ),
-    Signature("connection-lost", contains=r"Connection lost \(32109\)(?: - (?P<reason>\S+))?"),
+    Signature("connection-lost", contains=r"\(32109\)(?: - (?P<reason>\S+))?"),
     Signature(
         "client-subscribed",
         begins=r"Sending SUBSCRIBE \(d\d, m\d+\) \[\(b['\"](?:(?P<topic>.*?)['\"], (?:\{QoS=)?(?P<value>[012])[,)])?",

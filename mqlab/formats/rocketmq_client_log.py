@@ -58,7 +58,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("membership-notified", begins=rf"receive broker's notification\[(?P<peer>{ADDRESS})?", also=FIELDS),
     Signature(
         "flow-control",
-        begins=r"(?:[Tt]he cached message (?P<reason>count|size) exceeds the threshold"
+        begins=r"(?:[Tt]he (?:cached message|consume request) (?P<reason>count|size) exceeds (?:the )?threshold"
         r"|[Tt]he queue's messages, (?P<reason2>span) too long"
         r"|the consumer message (?P<reason3>buffer) is full, so do flow control)",
         also=rf"{_PULLED}|flowControlTimes=(?P<value>\d+)",

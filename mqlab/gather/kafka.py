@@ -49,8 +49,6 @@ ACLS = (
 """The rights that this needs, as ``docs/capture.md`` prints them: kind of resource, its name, operation."""
 TIMEOUT = 10.0
 """Seconds for an answer; a broker that is lost costs one of these a question."""
-_NONE = "no {} is told: there is none, or this user may describe none"
-"""Brokers leave out what somebody may not describe, without a word."""
 _AT_ONCE = 1000
 """Topics whose settings are asked for in one request."""
 
@@ -114,14 +112,21 @@ class Cluster:
         self._admin = admin
         self._wanted = wanted
         self._manifest = manifest
+        self._seen: set[str] = set()
+        """Of ``topic`` and ``group``, what was ever listed."""
+
+    def conclude(self) -> None:
+        """Note where no topic or no group was ever listed: brokers leave out, without a word, what nobody may see."""
+        for what in ("topic", "group"):
+            if what not in self._seen:
+                self._manifest.failed(f"list of {what}s", "none is told: there is none, or this user may describe none")
 
     def metadata(self) -> ClusterMetadata | None:
         """Brokers and topics with their partitions; None where no broker answers."""
         self._admin.poll(0)  # hands out what the client has logged
         with self._asking("cluster and topics"):
             metadata = self._admin.list_topics(timeout=TIMEOUT)
-            if not metadata.topics:
-                self._manifest.failed("cluster and topics", _NONE.format("topic"))
+            self._seen |= {"topic"} if metadata.topics else set()
             unwanted = [name for name in metadata.topics if not self._wanted.topic(name)]
             for name in unwanted:
                 del metadata.topics[name]
@@ -188,8 +193,7 @@ class Cluster:
             listed = self._admin.list_consumer_groups(request_timeout=TIMEOUT).result()
             for error in listed.errors:
                 self._manifest.failed("list of groups", str(error.str()))
-            if not (listed.valid or listed.errors):
-                self._manifest.failed("list of groups", _NONE.format("group"))
+            self._seen |= {"group"} if listed.valid or listed.errors else set()
             return sorted(group.group_id for group in listed.valid if self._wanted.group(group.group_id))
         return []
 

@@ -58,6 +58,8 @@ class Sampling:
             self._write("topics-describe", layouts.topics_describe(metadata, settings), tick)
         groups = self.cluster.groups()
         self._positions(metadata, groups, replace(tick, at=tick.at + timedelta(seconds=time.monotonic() - begun)))
+        if tick.last:
+            self.cluster.conclude()
 
     def _positions(self, metadata: ClusterMetadata, groups: Groups, tick: Tick) -> None:
         places = [

@@ -243,6 +243,7 @@ COUNTERS: Mapping[str, Callable[[Books], float]] = {
     "splits": _of_lives("splits"),
     "failed-sends": _of_lives("errors"),
     "fenced": lambda books: len(books.told("fenced")),
+    "crashes": lambda books: len(books.told("crashed")),
     "most-copies": lambda books: max(
         (max(Counter(r["id"] for r in books.rows(f"received-{load.name}")).values(), default=0)
          for load in books.of_kind("mqtt-client")), default=0,

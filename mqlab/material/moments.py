@@ -81,6 +81,11 @@ _BOOT = re.compile(r"(?P<letter>[EWIDV]) \((?:\d+|(?P<clock>\d\d:\d\d:\d\d\.\d{3
 """ESP-IDF's log: milliseconds since the start of the device, which are no moment, or its clock."""
 _PYTHON = re.compile(rf"{_WORD}:(?P<where>[\w.-]+):(?P<message>.*)")
 """``WARNING:kafka.coordinator:…``, as ``logging.basicConfig`` prints it."""
+_TAGGED = re.compile(
+    r"\s*(?:\d+[ -]\d+\s+)?(?:\[(?P<one>[VDIWEFC])\]\[(?P<where>[\w.:-]{1,60})\]:|(?P<two>[VDIWEF])[ /]"
+    r"(?P<tag>[\w.$]{1,60})\s*(?:\(\s*\d+\)|/[\w.]+)?(?::| -(?= )))\s*"
+)
+"""How ESPHome (``[W][mqtt:257]: ``) and Android (``W/Tag( 214): ``, ``1210 1244 W Tag: ``) write level and place."""
 _ELAPSED = re.compile(rf"\d{{1,9}} +(?P<thread>\[[^\]]{{1,80}}\]) +(?P<level>{_ANY}) +")
 """log4j's ``%r [%t] %p``: milliseconds since the start of the program."""
 _OWN = re.compile(
@@ -136,6 +141,8 @@ class Clock:
                 rest = line[found.end() :].lstrip(" ])>|,:-") if found["minute"] else line
                 if letter := said.get("letter"):
                     return f"{written} {_LETTERS[letter]} [{said['where'] or '-'}] - {rest}"
+                if tagged := _TAGGED.match(line, found.end()):
+                    return f"{written} {_of_tag(tagged)}{line[tagged.end() :]}"
                 before = (said.get("before") or "").strip("[(<\"'*| ")
                 kept = line[found.end() :]
                 kept = kept[1:] if kept[:1] in "])>|," else kept
@@ -151,6 +158,8 @@ class Clock:
             return f"{when}{_LETTERS.get(boot['letter'], 'DEBUG')} [{boot['where']}] - {line[boot.end() :]}"
         if elapsed := _ELAPSED.match(line):
             return f"{_WORDS[elapsed['level']]} {elapsed['thread']} {line[elapsed.end() :]}"
+        if (tagged := _TAGGED.match(line)) and tagged["two"]:
+            return f"{_of_tag(tagged)}{line[tagged.end() :]}"
         return line if _LEVELED.match(line) else None
 
     def begins(self, line: str) -> bool:
@@ -216,6 +225,11 @@ def _month(name: str) -> int:
     """The number of the month that is called so in some language."""
     low = name.lower()
     return next(n for n, names in enumerate(_NAMES, 1) if low.startswith(names))
+
+
+def _of_tag(tagged: re.Match[str]) -> str:
+    level = _LETTERS.get(tagged["one"] or tagged["two"], "DEBUG")
+    return f"{'INFO' if tagged['one'] == 'C' else level} [{tagged['where'] or tagged['tag']}] - "
 
 
 def _pairs(line: str) -> str | None:

@@ -48,6 +48,7 @@ _REMARKS = re.compile(
     r"|TransactionalMessage(?:Check)?Service|getAllTopicListFromNameserver|subscription is not latest"
     r"|WARN\s+-\s*$|deployment is not secure|RocketMQLog:WARN|Erlang cookie is in use|Configure node\.cookie"
     r"|should not be run as root"
+    r"|^org\.apache\.kafka\.common\.errors\.NotLeaderOrFollowerException: For requests"
     r"|KafkaJS \S+ switched default partitioner|Removed # expired offsets"
 )
 """Lines that programs print however long they run and whatever happens: no trouble, how many there may be."""
@@ -59,7 +60,7 @@ _ORDINARY = re.compile(
     r"|Error registering AppInfo mbean|Ignoring invalid comple"
     r"|LEADER_NOT_AVAILABLE|UNKNOWN_TOPIC_OR_PARTITION|Attempting to send response via channel"
     r"|Error while fetching metadata|No broker metadata found|selectMappedBuffer request pos invalid"
-    r"|PIPELINE: exceptionCaught|BatchUnregistrationService"
+    r"|PIPELINE: (?:exceptionCaught|IDLE exception)|BatchUnregistrationService"
     r"|ScheduledThread has shutdown|processQueue is dropped without process"
     r"|get Topic \[TBW|execute the pull request exception"
     r"|memorystore wiped|error triggered |internalConnLost unexpected status: disconnection already in progress"

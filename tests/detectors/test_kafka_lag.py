@@ -126,6 +126,11 @@ def test_owners_with_new_member_ids_in_each_snapshot_are_a_loop_even_without_a_l
     assert told(slow_consumer, rows) == f"{GROUP}: lag of {TOPIC} rose while members came and went"
 
 
+def test_a_rise_of_which_the_members_stayed_the_same_for_less_than_a_minute_is_too_short_to_tell():
+    rise = describe((100, 10, 10), (50, 30, 5), (20, 30, 5, "b"))
+    assert told(slow_consumer, rise).startswith(f"missing offsets of {GROUP} over a minute or more")
+
+
 def _fields(position):
     return {name: getattr(position, name) for name in Position.__slots__}
 

@@ -52,6 +52,28 @@ def test_it_is_open_where_the_log_ends_before_the_next_was_due():
     assert [oversize_record_rejected.detect(f).findings[0].ongoing for f in ends] == [True, False]
 
 
+def test_a_burst_is_over_where_much_longer_than_between_its_records_nothing_failed():
+    burst = [refused(n, BROKER_SIDE, count=40) for n in (300, 310)]
+    (finding,) = oversize_record_rejected.detect(facts(PRINTED, *burst, log(last="10:05:57"))).findings
+    assert finding.ongoing is False
+    silent = log(last="10:05:10")
+    counts = {"over": ramp((30, 0), (1, 80), (20, 0)), "on": ramp((30, 0), (20, 80))}
+    errors = {name: series("producer.record_errors", rise, **JMX) for name, rise in counts.items()}
+    ends = {name: facts(PRINTED, *burst, silent, counter) for name, counter in errors.items()}
+    assert {name: oversize_record_rejected.detect(known).findings[0].ongoing for name, known in ends.items()} == {
+        "over": False,
+        "on": True,
+    }
+
+
+def test_a_limit_is_named_only_where_no_topic_has_another():
+    server = settings("at owner key value\n10:00 1 message.max.bytes 1048588", scope="broker")
+    topic = settings("at owner key value\n10:00 orders max.message.bytes 262144", scope="topic")
+    known = [facts(*rows, log(), refused(300, BROKER_SIDE)) for rows in ((server,), (server, topic))]
+    told = [oversize_record_rejected.detect(each).findings[0].statement for each in known]
+    assert ["message.max.bytes 1048588" in statement for statement in told] == [True, False]
+
+
 def test_a_limit_raised_above_the_records_ends_it():
     raised = episode("topic-config-changed", 301, "server.log", topic="orders", reason="max.message.bytes -> 10485760")
     known = facts(PRINTED, refused(300, BROKER_SIDE), raised, log(last="10:05:30"))

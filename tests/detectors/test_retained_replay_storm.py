@@ -151,3 +151,8 @@ def test_a_client_that_comes_back_often_and_of_which_nothing_counts_what_it_got_
     result = detect(facts(LOOP, other))
     assert (result.findings, result.rejected) == ((), None)
     assert result.missing == ("what came to panel, which subscribed again and again: a ledger, or $SYS",)
+    assert result.seen is None
+    subscribing = [
+        episode("client-subscribed", 20 * n, client_id="panel", topic="hall/#", system="mqtt") for n in range(9)
+    ]
+    assert detect(facts(LOOP, other, *subscribing)).seen == "panel connects and subscribes again and again"

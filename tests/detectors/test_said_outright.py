@@ -61,7 +61,8 @@ def test_what_is_said_again_and_again_is_a_likely_finding_with_meaning_first_cau
     assert (one.incident, one.certainty, one.subject) == (slug, Certainty.LIKELY, "till-3")
     assert one.severity is (CRITICAL if error.fatal and slug in FATAL else WARNING)
     assert (one.measures, one.remedy, one.explains) == ({"lines": 30.0, "actors": 1.0}, error.fix, EXPLAINS[slug])
-    assert all(words in one.statement for words in (error.name, error.means, error.causes[0], "10:30:00"))
+    assert all(words in one.statement for words in (error.means, error.causes[0], "10:30:00", "till-3"))
+    assert one.facts["error"] == error.name
     assert one.started_at.timestamp() == at(1800)
     assert [place.line for place in one.evidence] == [1]
 

@@ -180,10 +180,16 @@ class Blind(Admin):
 
 
 def test_that_a_user_may_describe_nothing_is_told(tmp_path):
-    _, said = sampled(tmp_path / "b", FIRST, admin=Blind())
-    assert [one["because"] for one in said["questions"] if one["failed"]] == [
-        f"no {what} is told: there is none, or this user may describe none" for what in ("topic", "group")
-    ]
+    _, said = sampled(tmp_path / "b", FIRST, LAST, admin=Blind())
+    assert {one["what"]: one["because"] for one in said["questions"] if one["failed"]} == dict.fromkeys(
+        ("list of topics", "list of groups"), "none is told: there is none, or this user may describe none"
+    )
+    blind = Blind()
+    sampling = Sampling(Cluster(blind, Wanted(), Manifest("kafka", {})), Bundle(tmp_path / "c", Manifest("kafka", {})))
+    sampling(FIRST)
+    sampling.cluster._admin = Admin()
+    sampling(LAST)
+    assert not any(one.failed for one in sampling.cluster._manifest.questions.values())
 
 
 def test_nothing_that_is_wanted_is_no_failure(tmp_path):

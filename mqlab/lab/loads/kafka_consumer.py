@@ -90,7 +90,14 @@ def _poll(load: Load, consumer: Consumer, records: Sequence[Message], ledger: Le
     how, began = load.option("commit", "after"), monotonic()
     if how == "before":
         _commit(load, consumer, records)
-    done = [record for record in records if _worked(load, consumer, record, ledger)]
+    done: list[Message] = []
+    failed: set[tuple[str | None, int | None]] = set()
+    for record in records:  # what comes behind a record that failed comes again, once that is behind it
+        place = record.topic(), record.partition()
+        if place not in failed and _worked(load, consumer, record, ledger):
+            done.append(record)
+        else:
+            failed.add(place)
     seconds = monotonic() - began
     load.fact("poll", records=len(done), seconds=seconds, bytes=sum(len(r.value() or b"") for r in done))
     logging.getLogger("worker").info("processed %d records in %.1f s", len(done), seconds)

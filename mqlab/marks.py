@@ -191,14 +191,20 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
 
 
 def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
-    """A question was answered later, as after the start of a broker; a group had members, or nothing to read."""
+    """A question was answered later, as after the start of a broker; a group had members, or nothing to read.
+
+    A group that broadcasts has no retry topic, which RocketMQ's tools ask for all the same.
+    """
+    if "%RETRY%" in f"{episode.reason} {episode.first.text}":
+        return episode.kind == "tool-error"
     if not episode.group:
         seen = (row.at for rows in (facts.positions, facts.assignments, facts.clients) for row in rows)
         return episode.kind == "tool-error" and any(when is not None and when >= at for when in seen)
     own = [p for p in facts.positions if p.group == episode.group and p.at is not None and p.at >= at]
     joined = [e for e in facts.of_kind(*_BACK) if e.group == episode.group and (e.last_at or 0.0) >= at]
     waiting = sum(lag(p) for p in own if None not in (p.committed, p.end) and p.at == own[-1].at)
-    had_members = any(p.member_id and p.group == episode.group and (p.at or at) < at for p in facts.positions)
+    listed = [*((p.group, p.at) for p in facts.positions if p.member_id), *((c.group, c.at) for c in facts.clients)]
+    had_members = any(group == episode.group and (when or at) < at for group, when in listed)
     is_last = _ends(facts, at) and (had_members or episode.kind != "tool-error")
     return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= _BEHIND) or is_last
 

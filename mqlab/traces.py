@@ -16,10 +16,11 @@ from statistics import median
 from mqlab.facts import Facts, Position, Series
 from mqlab.findings import Evidence
 from mqlab.kafka import groups as kafka_groups
+from mqlab.kafka.member_ledgers import noted_records
 from mqlab.kafka.poll_limits import interval
 from mqlab.known_errors import words
 from mqlab.marks import LINES, Mark
-from mqlab.rows import GRID, Assignment, Client, Delivery, Fate, Tally
+from mqlab.rows import GRID, Assignment, Client, Fate, Tally
 from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import OWN, Pace, Points, of_groups, paces, spread
 from mqlab.shared.wording import clock, few
@@ -381,18 +382,16 @@ def _nobody_read(facts: Facts, fate: Fate) -> bool:
 
 def _handled_again(facts: Facts) -> Iterator[Mark]:
     """Messages that one ledger notes twice, or two where nearly all others are in one: one group handled them again."""
-    by_topic: dict[str, list[Delivery]] = defaultdict(list)
-    for delivery in facts.deliveries:
-        by_topic[delivery.topic].append(delivery)
-    for topic, deliveries in by_topic.items():
-        every = sum(one.messages for one in deliveries)
-        within = [one for one in deliveries if len(one.sources) > len(set(one.sources))]
-        across = [one for one in deliveries if len(set(one.sources)) > 1]
-        again = [*within, *(across if 2 * sum(one.messages for one in across) < every else ())]
-        count = sum(one.messages for one in again)
+    for topic in sorted({delivery.topic for delivery in facts.deliveries}):
+        sources = frozenset(source for one in facts.deliveries if one.topic == topic for source in one.sources)
+        known = noted_records(facts, topic, sources)
+        across = sum(one.messages for one, noted in known if len(set(noted)) > 1)
+        alone = 2 * across < sum(one.messages for one, _ in known)  # else every group reads all of them
+        again = [(one, noted) for one, noted in known if len(noted) > len(set(noted)) or (alone and len(noted) > 1)]
+        count = sum(one.messages * (len(noted) - 1) for one, noted in again)
         if count >= LEAST:
-            first = min(again, key=lambda one: one.at)
-            yield _mark("handled-again", [(first.at, Evidence(first.sources[0], None, topic))], topic, count)
+            at, source = min((one.at, noted[0]) for one, noted in again)
+            yield _mark("handled-again", [(at, Evidence(source, None, topic))], topic, count)
 
 
 def _fenced(facts: Facts) -> Iterator[Mark]:

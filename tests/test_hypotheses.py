@@ -266,3 +266,13 @@ def test_a_hypothesis_names_the_versions_that_print_its_lines_where_not_all_do(k
     told = diagnose(facts(SERVER_LOG, line)).verdict.hypotheses[0].explains[0]
     assert versions in told
     assert ("versions" in told) == bool(versions)
+
+
+@pytest.mark.parametrize(("topic", "likely"), [("ORDERS", True), ("%RETRY%caches", False)])
+def test_a_retry_topic_that_a_broadcasting_group_does_not_have_is_no_missing_route(topic, likely):
+    asked = f"CODE: 17  DESC: No topic route info in name server for the topic: {topic}"
+    source = log("progress.txt", "rocketmq-admin", lines=3)
+    error = episode(
+        "tool-error", 60, "progress.txt", text="command failed", reason=asked, system="rocketmq", group="caches"
+    )
+    assert ("route-missing" in ranked(source, error)[1]) == likely

@@ -89,7 +89,7 @@ def test_the_overview_of_a_loop_tells_late_polls_standstill_and_repeats():
         ["rebalances", "20 in all the material, 10:00:15 to 10:04:20"],
         ["behind them", "poll timeout 20"],
         ["stood still during them", "60.0 s of 6.50 min (15.4 %)"],
-        ["records handled more than once", "5,000"],
+        ["different records handled more than once", "5,000"],
         ["polls that were too late", "10 of 50 (20.0 %)"],
         ["highest lag", "4,590"],
     ]

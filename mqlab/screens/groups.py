@@ -78,7 +78,7 @@ def _table(answer: ReplayAnswer) -> Iterator[str]:
         ("longest poll", real.longest_poll_seconds, duration, lambda told: told.longest_poll_seconds.words(duration)),
         ("polls over the interval", real.late_share, _share, lambda told: _share(told.late_share.likely)),
         ("lag at the end", real.final_lag, _whole, lambda told: told.final_lag.words(_whole)),
-        ("records handled more than once", real.repeated, number, lambda told: told.repeated.words(_whole)),
+        ("different records handled more than once", real.repeated, number, lambda told: told.repeated.words(_whole)),
     )
     heads = ("replayed as it was", "with the change")[: len(replayed)]
     cells = [("", "recorded", *heads)]

@@ -92,7 +92,7 @@ def _standstill(view: RebalanceView) -> Iterator[tuple[str, str]]:
         yield "stood still during them", f"{duration(stood)} of {duration(whole)} ({percent(min(1.0, stood / whole))})"
     repeated = total(one.repeated for one in view.history)
     if repeated is not None:
-        yield "records handled more than once", number(repeated)
+        yield "different records handled more than once", number(repeated)
 
 
 def triggers(view: RebalanceView) -> pd.DataFrame:

@@ -31,21 +31,35 @@ import json
 from pathlib import Path
 
 import pandas as pd
+from confluent_kafka import Consumer, Producer
 
 import mqlab
 from mqlab.cli import commands
-from mqlab.lab import keeper
+from mqlab.lab import kafka_admin, keeper
 from mqlab.lab.home import Home, default_home
+from mqlab.lab.scenario import Topic
 
 # %% [markdown]
 # ## A broker to ask
 #
-# In a shell: `mqlab lab up kafka:3.9`. It listens on loopback only and ends with `mqlab lab down`.
+# In a shell: `mqlab lab up kafka:3.9`. It listens on loopback only and ends with `mqlab lab down`. A reader that takes
+# 300 of 1,000 orders gives it something to tell.
 
 # %%
 if start_lab:
     commands(["lab", "up", "kafka:3.9"], standalone_mode=False)
     bootstrap = keeper.state(Home(default_home()))["kafka"]
+    kafka_admin.make_topics(bootstrap, [Topic("orders", partitions=2)], 1)
+    feeder, reader = (
+        Producer({"bootstrap.servers": bootstrap}),
+        Consumer({"bootstrap.servers": bootstrap, "group.id": "billing", "auto.offset.reset": "earliest"}),
+    )
+    reader.subscribe(["orders"])
+    for number in range(1000):
+        feeder.produce("orders", f"order {number}")
+    feeder.flush()
+    reader.consume(300, timeout=30)
+    reader.commit(asynchronous=False)
 bootstrap or "No broker is asked: this is the recorded capture."
 
 # %% [markdown]
@@ -89,6 +103,8 @@ capture.settings.select("owner", "key", "value").distinct().orderBy("owner", "ke
 
 # %%
 if start_lab:
+    reader.close()
+    del feeder
     commands(["lab", "down"], standalone_mode=False)
 
 # %% tags=["hide"] jupyter={"source_hidden": true}

@@ -112,13 +112,16 @@ def below(topics: Collection[str]) -> re.Pattern[str] | None:
 def settled(found: Mapping[str, Iterable[str]], own: Collection[str]) -> Names:
     """Every name once, of the first kind that has it, taken apart, without those that tell nothing of anybody.
 
-    A party is what a file is called: where that is made of *own* words of the software only, it is nobody.
+    A party is what a file is called: where that is made of *own* words of the software only, and holds nobody's name,
+    it is nobody.
     """
     kept: Names = defaultdict(set)
     seen: set[str] = set()
     for kind in ("topic", "group", "client", "host", "user", "address", "party"):
         for name in sorted({part for told in found.get(kind, ()) for part in _parts(kind, told)}):
-            nobody = kind == "party" and all(word in own or word in _PLACES for word in re.findall(r"[A-Za-z]+", name))
+            words = re.findall(r"[A-Za-z]+", name)
+            nobody = kind == "party" and all(word in own or word in _PLACES for word in words)
+            nobody = nobody and not any(f"-{other}-" in f"-{name}-" for other in kept["client"] | kept["group"])
             if name not in seen and not nobody and not is_given(name) and can_change(name) and len(name) > 1:
                 kept["address" if _is_address(name) else kind].add(name)
                 seen.add(name)

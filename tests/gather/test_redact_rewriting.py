@@ -142,3 +142,9 @@ def test_lines_name_who_they_are_about(line, told):
 )
 def test_what_software_makes_of_a_name_is_taken_apart(kind, told, names):
     assert set().union(*settled({kind: [told]}, ()).values()) == names
+
+
+def test_a_file_is_called_after_somebody_where_its_name_holds_a_name_even_in_words_of_the_software():
+    found = {"client": ["sync-1"], "party": ["order-sync-1", "order-sync"]}
+    kept = settled(found, ("order", "sync"))
+    assert (kept["client"], kept["party"]) == ({"sync-1"}, {"order-sync-1"})

@@ -42,6 +42,8 @@ _PAUSE = 2.0
 """Seconds of one stop of a process from which it is no ordinary collection."""
 _BESIDE = re.compile("cycle|concurrent", re.IGNORECASE)
 """How collectors are called that run beside the application."""
+_SLOW = 50.0
+"""Milliseconds for a message from which it is slow: less is the noise of a start."""
 _READ = frozenset({"received", "consumed", "processed"})
 """What ledgers of readers note."""
 _SHARE = 0.2
@@ -62,6 +64,7 @@ def traces(facts: Facts) -> Iterator[Mark]:
     yield from _handled_again(facts)
     yield from _connections(facts)
     yield from _fenced(facts)
+    yield from _slower(facts)
     yield from _retained_again(facts)
 
 
@@ -466,3 +469,20 @@ def _retained_again(facts: Facts) -> Iterator[Mark]:
     if told:
         places = [(one.at, Evidence(one.source, one.line, "")) for one, _ in told]
         yield _mark("retained-again", places, few(sorted({one.source for one, _ in told}), 2), sum(n for _, n in told))
+
+
+def _slower(facts: Facts) -> Iterator[Mark]:
+    """Groups of RocketMQ whose members take many times as long for a message as at first."""
+    taken: dict[tuple[str, str], list[tuple[float, float, Evidence]]] = defaultdict(list)
+    for series in facts.named("rocketmq.consumer.consume_rt_ms"):
+        topic = series.labels.get("topic", "")
+        for number, (at, value) in enumerate(series.points):
+            if value > 0 and not topic.startswith(OWN):
+                place = Evidence(*series.place(number), f"{topic} {value:g} ms")
+                taken[series.labels.get("group", ""), topic].append((at, value, place))
+    for (group, topic), samples in taken.items():
+        first, *later = sorted(samples, key=lambda sample: (sample[0], sample[2].source, sample[2].line or 0))
+        slow = [one for one in later if one[1] >= max(_SLOW, 3 * first[1])]
+        if len(slow) > 1:
+            who = f"{group} on {topic}, {slow[-1][1]:.0f} ms where it was {first[1]:.0f} ms"
+            yield _mark("consume-slower", [(at, place) for at, _, place in slow], who)

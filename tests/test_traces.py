@@ -270,3 +270,11 @@ def test_connections_made_anew_show_in_the_ports_of_their_hosts(moments, kinds):
 @pytest.mark.parametrize(("again", "kinds"), [(40, {"retained-again"}), (0, set())])
 def test_retained_messages_that_a_receiver_had_noted_before_are_replayed(again, kinds):
     assert told(Receipt(at(60), "received.csv", "received", 50, 50, 0, 50, again, 30.0, 1, 1))[0] == kinds
+
+
+@pytest.mark.parametrize(("times", "kinds"), [([20, 90, 140], {"consume-slower"}), ([90, 20, 15], set())])
+def test_members_that_take_longer_for_each_message_than_before_are_slow_and_not_those_that_warm_up(times, kinds):
+    rows = series("rocketmq.consumer.consume_rt_ms", times, group="g", topic="t", client_id="c")
+    found = told(log("status.txt", "rocketmq-admin"), rows)
+    assert found[0] == kinds
+    assert (found[1][0] == "slow-consumer") == bool(kinds)

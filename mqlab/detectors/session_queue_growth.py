@@ -55,7 +55,8 @@ def _grows(facts: Facts, growth: Unknown) -> bool:
 def _judged(facts: Facts, growth: Growth) -> Result:
     if brokers.end_of(facts) - growth.since < LASTING:
         return CLEAR
-    if growth.queue is None and growth.queued is None:
+    unset = growth.queue is None or not brokers.settings(facts, growth.broker)  # a default may have been changed
+    if unset and growth.queued is None:
         wanted = f"the limit of the queue of {growth.client_id}: the broker's configuration"
         return Result(missing=(wanted,), seen=_away(growth), evidence=tuple(_evidence(facts, growth)))
     if growth.queue is not None and growth.queue.limit is not None:

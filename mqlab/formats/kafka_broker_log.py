@@ -68,7 +68,7 @@ _GROUPS: tuple[Signature, ...] = (
         "group-emptied",
         begins=r"Group (?P<group>.+?) (?:with )?generation (?P<value>-?\d+) is (?:now empty|dead and removed)",
     ),
-    Signature("member-expired", begins=r"Member (?P<member_id>.+) in group (?P<group>.+) has failed"),
+    Signature("member-expired", begins=r"Member (?P<member_id>.+) in group ?(?P<group>.+) has failed"),
     Signature(
         "member-expired",
         begins=r"Member (?P<member_id>.+) fenced from the group because (?P<reason>the member session expired)",

@@ -92,8 +92,8 @@ _LEAVING: tuple[Signature, ...] = (
     ),
     Signature(
         "poll-timeout",
-        contains=r"(?:MAXPOLL.*maximum poll interval|KafkaError\{code=_MAX_POLL_EXCEEDED)"
-        r"(?:.*?exceeded by (?P<value>\d+)ms)?",
+        contains=r"(?:MAXPOLL.*maximum poll interval|aximum (?:application )?poll interval.{1,40}exceeded"
+        r"|KafkaError\{code=_MAX_POLL_EXCEEDED)(?:.*?(?:exceeded )?by \**(?P<value>\d+)ms)?",
         scale=_MILLIS,
     ),
     Signature(
@@ -144,6 +144,12 @@ _LEAVING: tuple[Signature, ...] = (
 _OFFSETS: tuple[Signature, ...] = (
     Signature("offset-set", begins=rf"Setting offset for partition {PARTITION} to the committed offset {_OFFSET}"),
     Signature("offset-missing", begins=rf"Found no committed offset for partition {PARTITION}"),
+    Signature(
+        "offset-missing",
+        begins=r"(?:rdkafka#\S+?:)?(?:\[thrd:[^\]]*\]: )?(?P<topic>[\w.-]+) \[(?P<queue>\d+)\]: offset reset"
+        r" \(at offset .{1,60}\) to .{1,50}: no previously committed offset",
+    ),
+    Signature("offset-missing", contains=r"no previously committed offset available"),
     Signature(
         "offset-reset",
         begins=rf"Fetch (?:offset|position) {_OFFSET}.* is out of range for (?:topic-)?partition {PARTITION}",
@@ -211,6 +217,11 @@ SIGNATURES: tuple[Signature, ...] = (
         r".* UNKNOWN_PRODUCER_ID",
     ),
     Signature("produce-retry", begins=r"Got error produce response with correlation id" + _FAILED),
+    Signature(
+        "connection-lost",
+        begins=r"\[Consumer [^\]]*\] Error sending fetch request \(.*?\) to node (?P<peer>\d+)",
+        told="fetch",
+    ),
     Signature("request-timeout", begins=r"Disconnecting from node \S+ due to request timeout"),
     Signature("client-version", begins=r"Kafka version ?:(?: (?P<reason>\S+))?"),
     Signature("client-start-time", begins=r"Kafka startTimeMs ?:(?: (?P<value>\d+))?"),

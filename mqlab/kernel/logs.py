@@ -35,6 +35,8 @@ from mqlab.tables import EVENTS, LEDGER, POLLS, Row
 LONGEST = 16_384
 """Characters kept of one line; longer ones end in an ellipsis."""
 _WARN = LEVELS.index("WARN") + 1
+_THROWN = r":exception=>|\|BROKERFAIL\||poll interval .{1,30}exceeded"
+"""Logstash writes at INFO, librdkafka at DEBUG, and programs around librdkafka at any level, what failed."""
 _CAUSED = 100
 """Lines of a stack trace within which ``Caused by`` repeats what its record has said."""
 _SETTING = r"^\s+[a-z][A-Za-z0-9_.-]+ = "
@@ -67,9 +69,10 @@ class Batch:
 
     @cached_property
     def severe(self) -> Flags:
-        """Lines of level WARN or worse, or of none, but no frames of a stack."""
+        """Lines of level WARN or worse, or of none, but no frames of a stack; and those that show what was thrown."""
         frames: Flags = (self.inner.data[self.inner.starts[:, None] + np.arange(4)] == _FRAME).all(axis=1)
         complaints: Flags = (self.headers.level >= _WARN) | ((self.headers.level == 0) & ~frames)
+        complaints |= self.texts.str.contains(_THROWN).to_numpy()
         return complaints
 
     @cached_property

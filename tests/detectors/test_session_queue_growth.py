@@ -82,9 +82,16 @@ def test_what_grows_for_nobody_or_not_for_long_is_none(rows):
 
 
 def test_a_queue_with_a_limit_does_not_grow_for_ever():
-    found = detect(facts(log(), subscribed(), STORED, MAIL))
+    usual = settings("at owner key value\n- - persistence true", "mosquitto.conf", scope="broker", origin="file")
+    found = detect(facts(log(), subscribed(), usual, STORED, MAIL))
     assert found.findings == ()
     assert found.rejected == "the queue of job ends at 1,000 messages"
+
+
+def test_without_the_brokers_configuration_nobody_knows_whether_its_queues_have_a_limit():
+    found = detect(facts(log(), subscribed(), STORED, MAIL))
+    assert (found.findings, found.rejected) == ((), None)
+    assert found.missing == ("the limit of the queue of job: the broker's configuration",)
 
 
 def test_a_session_whose_subscriptions_nobody_tells_is_not_checked():

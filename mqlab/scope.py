@@ -26,8 +26,8 @@ _OWN_RULES = frozenset().union(*(ours for ours in RULES.values() if len(ours) < 
 """Systems for which there are rules of their own."""
 _SYSTEM = {name: name for name in SYSTEMS} | dict.fromkeys(KNOWN, "mqtt")
 """System that a product belongs to."""
-_MANIFEST = "capture-manifest"
-"""The format of what a capture says of itself."""
+_OWN = "mqlab"
+"""The software whose files tell of what a capture asked for, and not of a broker or client."""
 _OF_ANYTHING = frozenset({"send-failed", "out-of-memory", "sender-error", "tool-error"})
 """Events that lines of any system's client may make."""
 
@@ -114,7 +114,7 @@ def read(facts: Facts) -> str:
 
 def ungathered(facts: Facts) -> str:
     """What a capture asked for in vain, in one sentence; empty where it says of nothing that it failed."""
-    manifests = {c.source for c in facts.coverage if c.format == _MANIFEST}
+    manifests = {c.source for c in facts.coverage if c.software == _OWN}
     failed = [e.reason for e in facts.of_kind("tool-error") if e.source in manifests and e.reason]
     if not failed:
         return ""
@@ -124,7 +124,7 @@ def ungathered(facts: Facts) -> str:
 
 def anything(facts: Facts) -> bool:
     """There is something in the material that was understood, and not only what a capture says of itself."""
-    return any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN and c.format != _MANIFEST for c in facts.coverage)
+    return any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN and c.software != _OWN for c in facts.coverage)
 
 
 def logs(facts: Facts) -> bool:

@@ -19,7 +19,7 @@ from mqlab.formats.values import instant
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, Row
 
-FORMAT = Spec("capture-manifest", Role.COMMAND, (EVENTS,), "", Reading.DOCUMENT)
+FORMAT = Spec("capture-manifest", Role.COMMAND, (EVENTS,), "mqlab", Reading.DOCUMENT)
 
 _BEGINS = regex(r'\s*\{\s*"schema"\s*:\s*"mqlab\.capture/1"')
 

@@ -92,10 +92,12 @@ def systems(facts: Facts) -> frozenset[str]:
         told.add("kafka")
     if facts.flows or facts.receipts:
         told.add("mqtt")
-    # RocketMQ's queues are told with their broker, Kafka's partitions are numbers.
-    told |= {"rocketmq" if "/" in t.queue else "kafka" for t in facts.tallies if "/" in t.queue or t.queue.isdigit()}
-    own = [e for e in facts.episodes if e.kind not in _OF_ANYTHING]
-    return frozenset(told | {e.system for e in own if e.system in SYSTEMS})
+    told |= {e.system for e in facts.episodes if e.kind not in _OF_ANYTHING and e.system in SYSTEMS}
+    if told:
+        return frozenset(told)
+    # Ledgers alone: RocketMQ's queues are told with their broker, Kafka's partitions are numbers.
+    queues = {t.queue for t in facts.tallies if "/" in t.queue or t.queue.isdigit()}
+    return frozenset("rocketmq" if "/" in queue else "kafka" for queue in queues)
 
 
 def read(facts: Facts) -> str:

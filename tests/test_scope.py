@@ -8,6 +8,7 @@ from facts_builder import episode, facts, log, series
 from mqlab import scope
 from mqlab.facts import Facts
 from mqlab.findings import Result
+from mqlab.rows import Tally
 from mqlab.verdict import diagnose
 
 CLEAR = Result()
@@ -79,3 +80,11 @@ def test_a_capture_that_gathered_nothing_says_so_and_is_not_called_calm():
 def test_material_of_one_kind_is_named_once():
     told = scope.read(Facts(coverage=(SERVER, replace(SERVER, source="notes", software=""))))
     assert told == "What was read: log of a broker (kafka)."
+
+
+def test_numbers_of_queues_are_of_kafka_where_nothing_else_tells_whose_they_are():
+    noted = Tally(0.0, "consumed", "orders", "3", 40, "out.csv", 2)
+    admin = replace(SERVER, source="consumerProgress.txt", format="rocketmq-admin", software="rocketmq")
+    assert scope.systems(Facts(tallies=(noted,))) == {"kafka"}
+    assert scope.systems(Facts(tallies=(noted,), coverage=(admin,))) == {"rocketmq"}
+    assert scope.systems(Facts(tallies=(replace(noted, queue="broker-a/3"),))) == {"rocketmq"}

@@ -92,8 +92,8 @@ _LEAVING: tuple[Signature, ...] = (
     ),
     Signature(
         "poll-timeout",
-        contains=r"(?:MAXPOLL.*maximum poll interval|KafkaError\{code=_MAX_POLL_EXCEEDED)"
-        r"(?:.*?exceeded by (?P<value>\d+)ms)?",
+        contains=r"(?:MAXPOLL.*maximum poll interval|aximum (?:application )?poll interval.{1,40}exceeded"
+        r"|KafkaError\{code=_MAX_POLL_EXCEEDED)(?:.*?(?:exceeded )?by \**(?P<value>\d+)ms)?",
         scale=_MILLIS,
     ),
     Signature(

@@ -35,8 +35,8 @@ from mqlab.tables import EVENTS, LEDGER, POLLS, Row
 LONGEST = 16_384
 """Characters kept of one line; longer ones end in an ellipsis."""
 _WARN = LEVELS.index("WARN") + 1
-_THROWN = r":exception=>|\|BROKERFAIL\|"
-"""Logstash writes at INFO, and librdkafka at DEBUG, what failed."""
+_THROWN = r":exception=>|\|BROKERFAIL\||poll interval .{1,30}exceeded"
+"""Logstash writes at INFO, librdkafka at DEBUG, and programs around librdkafka at any level, what failed."""
 _CAUSED = 100
 """Lines of a stack trace within which ``Caused by`` repeats what its record has said."""
 _SETTING = r"^\s+[a-z][A-Za-z0-9_.-]+ = "

@@ -328,7 +328,8 @@ def _unhandled(facts: Facts) -> Iterator[Mark]:
         until = max(at for tallies in queues.values() for at in tallies)
         still = {queue: found for queue, tallies in queues.items() if (found := _silent(tallies, until))}
         still = {queue: found for queue, found in still.items() if _others_read(queues, queue, found)}
-        if still:
+        ledgers = {tally.source for tallies in queues.values() for tally in tallies.values()}
+        if still and (len(still) == 1 or len(ledgers) > 1):  # one member's ledger ends where it gives queues away
             several = len(still) > 1 or not all(queue.isdigit() for queue in queues)
             told = [(since, Evidence(tally.source, tally.line, topic)) for since, _, tally in still.values()]
             where = f"{topic} {spread(still)}"

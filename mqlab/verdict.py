@@ -23,6 +23,9 @@ from mqlab.symptoms.change_points import risers
 from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
 from mqlab.units import counted, number
 
+_BACKLOG = "backlog-"
+"""How kinds of marks begin that tell of queues."""
+
 
 def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     """The diagnosis of *facts*; findings whose id people *dismissed* leave the findings, not the material."""
@@ -94,7 +97,8 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
     if left:
         told = f"{counted(len(left), 'symptom')} that nothing found explains; the earliest: {left[0].text}."
         return Verdict("undetermined", None, f"{told}{intact(audits(facts))}", also)
-    seen = [mark for mark in hypotheses.traced(facts, findings) if mark.kind in trouble()]
+    # Queues that stand still are symptoms of their own, where they do so for long enough.
+    seen = [m for m in hypotheses.traced(facts, findings) if m.kind in trouble() and not m.kind.startswith(_BACKLOG)]
     known = scope.enough(facts, results) and not seen
     visible = _benign(findings, whole=not known)
     if visible is not None:

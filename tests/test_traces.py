@@ -188,6 +188,7 @@ def tallies(queue, counts, role="processed"):
 )
 def test_a_queue_that_a_ledger_falls_silent_about_while_others_are_read_stands_still(counts, kinds):
     assert told(tallies("0", counts), tallies("1", [30] * 18))[0] == kinds
+    assert not told(tallies("0", counts), tallies("1", [30] * 18), tallies("2", counts))[0]  # given to another member
 
 
 def fate(first, when, handled):

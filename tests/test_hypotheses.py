@@ -193,6 +193,8 @@ def complaint(text, lines=2):
         ("gateway: the broker dropped us, duplicate client id gw-7", "client-id-takeover"),
         ("hub: password of user hub rejected by the broker", "authentication-failed"),
         ("hub: the lease has run out", None),
+        ("hub: file handles exhausted", "resource-limit"),
+        ("hub: no retries or retries exhausted", None),
     ],
 )
 def test_lines_that_nobody_knows_are_guessed_by_their_words(text, likely):

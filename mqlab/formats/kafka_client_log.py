@@ -258,6 +258,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|KafkaError\{code=_QUEUE_FULL|kafka.*internal queue is full",
     ),
     Signature("sender-error", contains=r"Uncaught (?:error|exception) in"),
+    Signature("not-enough-replicas", contains=r"Broker: Not enough in-sync replicas"),
     Signature(
         "send-failed",
         contains=r"\b(?:send|produce|publish)\w* (?:to (?P<topic>\S+) )?(?:failed|error)"

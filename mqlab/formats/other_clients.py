@@ -132,7 +132,7 @@ KAFKA: tuple[Signature, ...] = (
     Signature(
         "record-too-large",
         contains=r"(?P<reason>kafka server: Message was too large|larger than configured Producer\.MaxMessageBytes"
-        r"|MESSAGE_TOO_LARGE: |MessageSizeTooLargeError|Message Size Too Large: "
+        r"|MESSAGE_TOO_LARGE: |MessageSizeTooLargeError|Kafka::MessageSizeTooLarge|Message Size Too Large: "
         r"|larger than the max message size the server"
         r"|RecordListTooLarge|RECORD_LIST_TOO_LARGE|message batch larger than (?:the )?configured"
         r"|Record List Too Large: )",
@@ -148,7 +148,7 @@ KAFKA: tuple[Signature, ...] = (
         r"|NotEnoughReplicas(?:AfterAppend)?(?:Error|Exception: Me)"
         r"|Not Enough Replicas(?: After Append)?: |NOT_ENOUGH_REPLICAS(?:_AFTER_APPEND)?: "
         r"|fewer in-sync replicas than required"
-        r"|Broker: Not enough in-sync replicas|insufficient number of in-sync replicas)",
+        r"|insufficient number of in-sync replicas)",
     ),
     Signature(
         "poll-timeout",

@@ -17,7 +17,8 @@ setup: $(VENV)/.mqlab ## build .venv from requirements.lock; does nothing when i
 $(VENV)/.locked: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "mqlab needs Python 3.11 or newer, found " + sys.version.split()[0] + ": run make PYTHON=/path/to/python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.lock
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >$(VENV)/compiled.txt 2>&1 || true # templates are no Python
 	@touch $@
 
 $(VENV)/.mqlab: $(VENV)/.locked pyproject.toml

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("spark")
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 
 
-@pytest.fixture(params=["kafka-delivery-04", "rocketmq-dup-01", "mqtt-kafka-01"])
+@pytest.fixture(params=["rocketmq-02", "mqtt-kafka-01"])
 def capture(request, tmp_path_factory):
     workspace = tmp_path_factory.getbasetemp() / "stored"
     return open_capture(SAMPLES / request.param, workspace=str(workspace))

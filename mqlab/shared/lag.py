@@ -186,7 +186,8 @@ def speeds(queues: Mapping[str, Points], stretch: Stretch) -> tuple[float, Inter
 def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, float]:
     """Measures of what waited for *group* because of something that lasted from *since* to *until*, over all topics.
 
-    ``peak_lag`` is the most that waited until it fell, ``pending_records`` what of it is left when the material ends.
+    ``peak_lag`` is the most that waited until it fell; ``pending_records`` is all that waits when the material ends,
+    which may be more where something else added to it.
 
     A backlog goes on to grow until somebody works it off, so its peak may come after the end of its cause.
     """
@@ -200,12 +201,8 @@ def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, f
         rising = takewhile(lambda pair: pair[1] >= pair[0], pairwise([points[len(inside) - 1][1], *later]))
         # What waited in the snapshot before it began is not its own.
         meanwhile = [waiting for at, waiting in points[: len(inside)] if at >= since]
-        peak = max((*meanwhile, *(two for _, two in rising)), default=0)
-        waits["peak_lag"] += peak
-        # More than ever waited because of it was added by something else after it had been worked off.
-        every = [waiting for _, waiting in points]
-        since_peak = every[every.index(peak) :] if peak in every else [peak]
-        waits["pending_records"] += every[-1] if every[-1] <= peak else min(since_peak)
+        waits["peak_lag"] += max((*meanwhile, *(two for _, two in rising)), default=0)
+        waits["pending_records"] += points[-1][1]
         grows = grows.plus(growth(inside) or between(0.0, ()))
     return {**waits, **grows.measures("lag_growth_per_second")} if waits["peak_lag"] else {}
 

@@ -18,7 +18,7 @@ from mqlab.gather.redact_command import redact as command
 from mqlab.material import streams
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
-IDS = ("kafka-amp-05", "kafka-rebalance-03", "mqtt-takeover-01", "mqtt-kafka-01", "rocketmq-02")
+IDS = ("kafka-rebalance-03", "mqtt-takeover-01", "mqtt-kafka-01", "rocketmq-02")
 JOINING = "till-7-0b0f0f10-aaaa-4bbb-8ccc-0123456789ab with group instance id None"
 BROKER = (
     "[2026-11-21 11:44:26,458] INFO [GroupCoordinator 1]: Preparing to rebalance group billing in state "

@@ -9,8 +9,9 @@ a loop in one thread, wrong once records are handed to a queue or to other threa
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from mqlab.delivery.positions import Mark, Offsets, before, empty_intervals, offset_resets, offsets
 from mqlab.facts import Episode, Facts, Setting
@@ -24,6 +25,8 @@ from mqlab.memo import per_facts
 from mqlab.rows import GRID
 from mqlab.shared.configured import consumer_value
 
+_EDGE = 0.001
+"""Seconds before a listing in which what it shows is not so yet."""
 _STOPS = ("app-stopping", "consumer-closed", "process-exit")
 _FELL_OUT = frozenset({End.POLL_TIMEOUT, End.DROPPED, End.FENCED})
 """Ends of a member whose process went on."""
@@ -125,15 +128,35 @@ def _begins(facts: Facts, partition: Offsets) -> list[tuple[str, Begin]]:
 
 
 def _after_vacancies(facts: Facts, partition: Offsets) -> list[tuple[str, Begin]]:
-    """Without the logs of consumers: the group begins anew after each time in which it had no members."""
+    """Without the logs of consumers: the group begins anew after each time in which it had no members.
+
+    Where listings show the members, so does the partition with each that takes it over from one that is gone.
+    """
     if not partition.committed:
         return []
-    moments = [
-        partition.committed[0].at,
-        *(back for _, back in empty_intervals(facts, partition.group) if back < float("inf")),
-    ]
-    marks = [(at, before(partition.committed, at)) for at in sorted(moments)]
-    return [("", Begin(at, mark.offset, mark.place)) for at, mark in marks if mark is not None]
+    moments = {back: "" for _, back in empty_intervals(facts, partition.group) if back < float("inf")}
+    moments |= {partition.committed[0].at: "", **_taken_over(facts, partition)}
+    marks = [(client, at, before(partition.committed, at)) for at, client in sorted(moments.items())]
+    return [(client, Begin(at, mark.offset, mark.place)) for client, at, mark in marks if mark is not None]
+
+
+def _taken_over(facts: Facts, partition: Offsets) -> dict[float, str]:
+    """Clients by the moment right before a listing that shows one of them in the place of a member that is gone.
+
+    The first is whom the first listing shows, where another one took over from it.
+    """
+    own = [p for p in facts.positions if p.group == partition.group and p.at is not None and p.member_id]
+    rows = [p for p in own if (p.topic, p.queue) == (partition.topic, partition.queue)]
+    rows.sort(key=lambda p: p.at or 0.0)
+    there: dict[float | None, set[str | None]] = defaultdict(set)
+    for row in own:
+        there[row.at].add(row.member_id)
+    found = {
+        (new.at or 0.0) - _EDGE: new.client_id or ""
+        for old, new in pairwise(rows)
+        if old.member_id != new.member_id and old.member_id not in there[new.at]
+    }
+    return {partition.committed[0].at: rows[0].client_id or "", **found} if found else {}
 
 
 def _stint(facts: Facts, partition: Offsets, begin: tuple[str, Begin], end: float) -> Stint:

@@ -1,9 +1,12 @@
 """Offsets that were committed before the work was done."""
 
+from dataclasses import replace
+
 from facts_builder import at, episode, facts
 from kafka_builder import GROUP, TOPIC, client
 from loss_builder import A, begins, consumer, life, listed, messages, noted, said, stands
 
+from mqlab.delivery.ownership_intervals import stints
 from mqlab.detectors import commit_before_process_loss as rule
 from mqlab.symptoms.unexplained import unexplained
 
@@ -106,3 +109,23 @@ def test_a_ledger_that_notes_the_last_record_that_was_committed_did_not_end_too_
     idle = [life("a", until="10:05:00"), begins("10:00:02 a set 0 0"), listed("a")]
     holes = messages(f"from to at handled\n0 299 10:00 {A}\n300 309 10:00 -\n310 999 10:00 {A}")
     assert said(rule, idle, holes, REACHES, STANDS, EXPLICIT).startswith("not lost by an early commit")
+
+
+def owned(text):
+    """Stints on partition 0 as listings show them: rows ``clock partition committed member``, of clients a, b …"""
+    rows = [row.split() for row in text.strip().splitlines()]
+    listed = [
+        replace(one, client_id=member[0], member_id=member)
+        for when, queue, committed, member in rows
+        for one in stands(f"{when} {queue} {committed} 2000")
+    ]
+    return [(s.client, s.low, s.high) for s in stints(facts(listed), GROUP, TOPIC, "0")]
+
+
+def test_without_the_logs_of_consumers_listings_show_who_took_over_from_a_member_that_is_gone():
+    assert owned("10:00:10 0 100 a-1\n10:00:20 0 600 a-1\n10:00:30 0 900 b-1") == [("a", 100, 600), ("b", 600, 900)]
+
+
+def test_a_member_that_stays_has_what_it_gave_away_still_in_memory():
+    moved = "10:00:10 0 100 a-1\n10:00:20 0 600 a-1\n10:00:30 0 900 b-1\n10:00:30 1 5 a-1"
+    assert owned(moved) == [("", 100, 900)]

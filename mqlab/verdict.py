@@ -140,6 +140,9 @@ def _read(facts: Facts, ranked: Sequence[Hypothesis]) -> str:
 
 def _why_not(facts: Facts) -> str:
     files = scope.unread(facts)
+    if not files and not scope.systems(facts):
+        what = "tells of which broker it is" if scope.anything(facts) else "is in a format that mqlab knows"
+        return f"nothing in it {what}; `mqlab checklist kafka`, `rocketmq` or `mqtt` lists what to gather"
     if not files:
         return "see what was not checked"
     others = f" and {counted(len(files) - 1, 'other file')}" if files[1:] else ""

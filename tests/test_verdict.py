@@ -12,6 +12,7 @@ from mqlab.detectors import DETECTORS
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Severity
 from mqlab.rows import Shape
+from mqlab.sources import Role
 from mqlab.verdict import diagnose
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}
@@ -256,3 +257,11 @@ def test_a_dismissed_finding_is_rejected_not_lost():
 
 def test_every_detector_is_of_a_class_of_the_catalogue():
     assert {d.INCIDENT for d in DETECTORS} <= set(INCIDENTS)
+
+
+def test_material_of_no_broker_is_told_what_to_gather():
+    prose = replace(log("notes.md", lines=2), format="unrecognised", data=0, rejected=2, software="", role=Role.UNKNOWN)
+    told = diagnose(facts(prose)).verdict.statement
+    assert "in it is in a format that mqlab knows; `mqlab checklist kafka`" in told
+    app = replace(log("app.log", "application-log"), software="")
+    assert "in it tells of which broker it is; `mqlab checklist kafka`" in diagnose(facts(app)).verdict.statement

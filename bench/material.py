@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from bench.blocks import STAMP, Block, block
-from bench.lines import EVENTS, KINDS, PLANTED
+from bench.lines import EVENTS, KINDS
 from bench.shapes import shape
 
 START = 1_767_225_600_000
 """2026-01-01 00:00 UTC in milliseconds: the log's first moment."""
 _BLOCKS = 16
 _PER_SECOND = 200
-_EVERY = KINDS + PLANTED
 
 
 @dataclass

@@ -67,8 +67,6 @@ _BEHIND = 500
 """Messages in a queue that wait in health: as many as one poll takes (max.poll.records)."""
 LINES = 3
 """Lines that are cited for each."""
-_EXPRESSION = re.compile(r"subString=(.*?), (?:tagsSet|codeSet)")
-"""What RocketMQ's members subscribe to: the old one and the new one in the broker's line."""
 _EMPTY = frozenset({"group-emptied", "group-offline", "tool-error"})
 _BACK = ("member-joined", "rebalance-stabilized", "join-completed", "consumer-starting", "queues-allocated")
 """Events that say that a group has members."""
@@ -141,7 +139,7 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
                 else abnormal(facts, e)
             )
         ]
-        told = [e for e in told if not (_passes(facts, begun, e) or _agrees(e))]
+        told = [e for e in told if not _passes(facts, begun, e)]
         left = [e for e in told if not explained(e.first_at, findings, classes)]
         lines = sum(e.count for e in left)
         if lines >= _AGAIN.get(sign, 1) or (lines and lines * _FEW >= records):
@@ -207,12 +205,6 @@ def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
     had_members = any(group == episode.group and (when or at) < at for group, when in listed)
     is_last = _ends(facts, at) and (had_members or episode.kind != "tool-error")
     return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= _BEHIND) or is_last
-
-
-def _agrees(episode: Episode) -> bool:
-    """A subscription that is as before: each process that starts brings its own under a newer version."""
-    told = [_EXPRESSION.findall(place.text) for place in (episode.first, episode.last)]
-    return episode.kind == "subscription-changed" and all(len(both) == 2 and both[0] == both[1] for both in told)
 
 
 def _forms_group(facts: Facts, join: Episode) -> bool:

@@ -217,20 +217,6 @@ def test_connections_that_end_as_soon_as_they_are_made_are_most_likely_thrown_ou
     assert [ranked(source, made, ends)[1][0] for ends in (lost, late)] == ["client-id-takeover", "reconnect-flaky-link"]
 
 
-@pytest.mark.parametrize(("old", "new", "first"), [("*", "*", "healthy"), ("TagA", "TagB", "subscription-mismatch")])
-def test_a_member_that_starts_brings_the_same_subscription_under_a_newer_version(old, new, first):
-    told = "subscription changed, group: g OLD: [subString={}, tagsSet=[]] NEW: [subString={}, tagsSet=[]]"
-    source = log("broker.log", "rocketmq-broker-log", first="09:00", last="11:00", lines=400)
-    lines = [
-        episode(
-            "subscription-changed", 10 * n, "broker.log", line=n, text=told.format(old, new), system="rocketmq",
-            group="g", reason="update",
-        )
-        for n in (1, 2, 3)
-    ]  # fmt: skip
-    assert ranked(source, lines)[1][0] == first
-
-
 UNSENT = (
     "[BrokerLifecycleManager id={}] Unable to send a heartbeat because the RPC got timed out before it could be sent."
 )

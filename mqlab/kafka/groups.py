@@ -199,6 +199,7 @@ RELEASED = 2
 """Member ids of one client that a release leaves behind: the old one and the new one."""
 
 
+@per_facts
 def returning(facts: Facts, group: str) -> tuple[Evidence, ...]:
     """Where clients of *group* came under yet another member id, more often than a release makes them; by client.
 

@@ -7,10 +7,9 @@ no consumer starts or stops. None of them names a mechanism by itself; together 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from mqlab.facts import Facts
 from mqlab.marks import Mark
+from mqlab.memo import per_facts
 from mqlab.traces import connections, members, processes, reading
 
 _EACH = (
@@ -31,7 +30,7 @@ _EACH = (
 )
 
 
-def traces(facts: Facts) -> Iterator[Mark]:
+@per_facts
+def traces(facts: Facts) -> tuple[Mark, ...]:
     """Everything of the kind."""
-    for rule in _EACH:
-        yield from rule(facts)
+    return tuple(mark for rule in _EACH for mark in rule(facts))

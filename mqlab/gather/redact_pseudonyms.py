@@ -32,7 +32,9 @@ _WHOLE = tuple(map(ip_network, ("0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3")))
 _OWN = tuple(map(ip_network, ("10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16")))
 """Networks that everybody has: their first two numbers stay, since some of them are on every host anew."""
 _LIBVIRT = ip_network("192.168.122.0/24")
-_ATTEMPTS = 40
+_ATTEMPTS = 120
+_LEFT = 1000
+"""Words to avoid that are better than one name that is left, be it as the pseudonym of another."""
 
 Signs = list[tuple[str, str]]
 """Each sign of a word, and the alphabet that its place allows; an empty one where it stays."""
@@ -94,7 +96,8 @@ def can_change(name: str) -> bool:
 def _clash(name: str, other: str, names: set[str], avoided: set[str]) -> int:
     words = re.findall(r"[^\W_]{2,}", other)
     same = [word for word in words if not word.isdigit() and word.lower() in avoided]
-    return (other == name and can_change(name)) + (other != name and other in names) + bool(same)
+    left = (other == name and can_change(name)) or (other != name and other in names)
+    return _LEFT * left + bool(same)
 
 
 def _pieces(name: str) -> Iterator[tuple[re.Match[str], tuple[str, Signs]]]:

@@ -104,22 +104,22 @@ class Attempt:
         credit = reply["credit"] if reply else 0.0
         closed = credit == 1.0 or tries + 1 == len(TRIES)
         told = reply["text"] if reply else _NOTHING
-        earned = round(credit * TRIES[tries] * self._worth(asked), 1)
-        fields = {"credit": credit, "points": earned, "text": told, "closed": closed}
-        self.journal.append("answer", question=asked.name, answer=str(text), **fields)
         if closed and credit < 1.0:
             told += f" {self._revealed(asked)}"
         elif not closed:
             told += f" {_NEXT_TRY[tries]}"
+        earned = round(credit * TRIES[tries] * self._worth(asked), 1)
+        fields = {"credit": credit, "points": earned, "text": told, "closed": closed}
+        self.journal.append("answer", question=asked.name, answer=str(text), **fields)
         return Reply(told, earned, closed, credit == 1.0)
 
-    def hint(self) -> str:
+    def hint(self, question: str | None = None) -> str:
         """One more hint to the open question; it costs a fifth of its points.
 
         Raises:
-            BadAnswerError: there is none left.
+            BadAnswerError: there is none left, or *question* is not the open one.
         """
-        asked = self._asked(None)
+        asked = self._asked(question)
         number = len(self._now(asked).hints) + 1
         if number > asked.hints:
             raise BadAnswerError("There is no more hint to this question.")
@@ -127,11 +127,16 @@ class Attempt:
         self.journal.append("hint", question=asked.name, text=text)
         return text
 
-    def give_up(self) -> Reply:
-        """The open question is closed without points; what was right is said where options were offered."""
-        asked = self._asked(None)
-        self.journal.append("given-up", question=asked.name)
-        return Reply(self._revealed(asked), 0.0, closed=True, right=False)
+    def give_up(self, question: str | None = None) -> Reply:
+        """The open question is closed with the points that it has; what was right is said where options were offered.
+
+        Raises:
+            BadAnswerError: *question* is not the open one.
+        """
+        asked = self._asked(question)
+        told = self._revealed(asked)
+        self.journal.append("given-up", question=asked.name, text=told)
+        return Reply(told, 0.0, closed=True, right=False)
 
     @property
     def submitted(self) -> bool:
@@ -213,7 +218,7 @@ def _standing(question: Question, entries: Sequence[dict[str, Any]]) -> Standing
         question,
         tuple(e["answer"] for e in answers),
         tuple(e["text"] for e in entries if e["kind"] == "hint"),
-        tuple(e["text"] for e in answers),
+        tuple(e["text"] for e in entries if e["kind"] != "hint"),
         best,
         any(e["kind"] == "given-up" or e.get("closed") for e in entries),
     )

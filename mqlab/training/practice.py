@@ -210,7 +210,7 @@ def headline(attempt: Attempt) -> str:
     one = attempt.exercise
     closed = sum(standing.closed for standing in attempt.standing())
     return (
-        f"Exercise {one.number}: {one.title} · {CHAPTERS[one.chapter]} · about {units.counted(one.minutes, 'minute')} · "
+        f"Exercise {one.number}: {one.title} · {CHAPTERS[one.chapter]} · about {one.minutes} minutes · "
         f"{closed} of {units.counted(len(one.questions), 'question')}, {attempt.points:g} points"
     )
 

@@ -68,7 +68,7 @@ def figure(
 ) -> go.Figure:
     """The backlog over an hour, for each of *paces*."""
     drawn = [(pace, backlog(pace, inflow, away, until)) for pace in paces]
-    steps = [Step(f"{number(pace)} records/s", _words(pace, inflow, one), _traces(one)) for pace, one in drawn]
+    steps = [Step(number(pace), _words(pace, inflow, one), _traces(one)) for pace, one in drawn]
     most = max(max(one.lags) for _, one in drawn)
     oldest = max(max(one.ages) for _, one in drawn) / _MINUTE
     axes = {
@@ -77,7 +77,7 @@ def figure(
         "yaxis2": {"domain": [0, 0.38], "title": "oldest, minutes", "range": [0, 1.08 * oldest]},
         "showlegend": False,
     }
-    return moving("The consumer reads", steps, axes, 380)
+    return moving("The consumer reads, records a second", steps, axes, 380)
 
 
 def _words(pace: float, inflow: float, one: Backlog) -> str:

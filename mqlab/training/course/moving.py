@@ -14,9 +14,10 @@ import plotly.graph_objects as go
 
 from mqlab.figures.style import GRID, MUTED, figure
 
-_WIDTH = 50
+_WIDTH = 44
 """Characters of the title that a telephone has room for in one line."""
-_LINES = 4
+_LINE, _ABOVE, _BELOW = 19, 36, 124
+"""Pixels of a line of the title or the legend, of what stands between and around them, and of slider and buttons."""
 _SECONDS = 1.4
 """A step lasts while it plays: long enough to read its title."""
 
@@ -38,17 +39,21 @@ def moving(parameter: str, steps: Sequence[Step], axes: Mapping[str, Any], heigh
 
     *axes* are plotly's settings of them, with ranges that hold all steps, so that only what is drawn moves.
     """
-    chart = figure(height + 84)
+    named = sum(trace.get("showlegend", axes.get("showlegend", True)) for trace in steps[0].traces)
+    top = _ABOVE + _LINE * (named + max(len(wrap(step.words, _WIDTH)) for step in steps))
+    chart = figure(height + top)
     chart.add_traces([dict(trace) for trace in steps[0].traces])
-    chart.update_layout(**axes, title=_title(steps[0]), margin={"t": 52 + 17 * _LINES, "b": 60})
-    chart.update_layout(legend={"y": 1.0, "yanchor": "bottom", "font": {"size": 11}})
+    chart.update_layout(**axes, title=_title(steps[0]), margin={"t": top, "b": 60, "r": 32})
     if len(steps) > 1:
         chart.frames = [
             go.Frame(name=step.value, data=[dict(trace) for trace in step.traces], layout={"title": _title(step)})
             for step in steps
         ]
         chart.update_layout(
-            height=height + 204, margin={"b": 180}, sliders=[_slider(parameter, steps)], updatemenus=[_buttons()]
+            height=height + top + _BELOW,
+            margin={"b": 60 + _BELOW},
+            sliders=[_slider(parameter, steps)],
+            updatemenus=[_buttons()],
         )
     return chart
 
@@ -61,7 +66,7 @@ def words(chart: go.Figure) -> tuple[tuple[str, str], ...]:
 def _title(step: Step) -> dict[str, Any]:
     text = "<br>".join(wrap(step.words, _WIDTH))
     place = {"x": 0, "xref": "container", "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top"}
-    return {"text": text, **place, "pad": {"l": 8, "t": 8}, "font": {"size": 14}, "automargin": False}
+    return {"text": text, **place, "pad": {"l": 8, "t": 22}, "font": {"size": 14}, "automargin": False}
 
 
 def _slider(parameter: str, steps: Sequence[Step]) -> dict[str, Any]:

@@ -24,7 +24,12 @@ from mqlab.verbs.session import session
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
 
 
-LATER = {"capture": "mqlab.gather.commands", "lab": "mqlab.lab.verb", "redact": "mqlab.gather.redact_command"}
+LATER = {
+    "capture": "mqlab.gather.commands",
+    "lab": "mqlab.lab.verb",
+    "redact": "mqlab.gather.redact_command",
+    "train": "mqlab.training.verb",
+}
 """Verbs around the analysis, by module: imported when they are asked for, so that nothing else depends on them."""
 
 

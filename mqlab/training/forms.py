@@ -1,0 +1,112 @@
+"""Questions as forms: ipywidgets in JupyterLab, text where they cannot be shown.
+
+A form shows the question, takes an answer, says at once what it is worth, and stays as it was answered when the
+notebook is run again.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from html import escape
+from typing import Any
+
+from mqlab.capture import Text
+from mqlab.training import attempt as attempts
+from mqlab.training.attempt import Attempt, Standing
+from mqlab.training.errors import BadAnswerError, TrainingError
+
+_WAYS = {"moment": "12:20:34", "amount": "1234, 4.5k or 1.2M", "place": "logs/server.log:834"}
+
+
+def form(attempt: Attempt, name: str | None = None) -> Any:
+    """The question called *name*, else the open one, as a widget; as ``Text`` without a notebook's front end."""
+    names = [question.name for question in attempt.exercise.questions]
+    chosen = name or (attempt.open_question.name if attempt.open_question else names[-1])
+    if chosen not in names:
+        return Text("This exercise does not ask that: go on.")
+    if not _in_notebook():
+        return Text(as_text(attempt, chosen))
+    return _Form(attempt, chosen).box
+
+
+def as_text(attempt: Attempt, name: str) -> str:
+    """The question called *name* as text, with what was answered so far."""
+    one = _standing(attempt, name)
+    return "\n".join([attempts.shown(one.question), *_said(one), *_following(attempt, one)])
+
+
+def _in_notebook() -> bool:
+    """A kernel runs this, so that a front end may show widgets."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+class _Form:
+    """One question, its input, its buttons, and what was said."""
+
+    def __init__(self, attempt: Attempt, name: str) -> None:
+        import ipywidgets as widgets
+
+        self.attempt, self.name = attempt, name
+        question = _standing(attempt, name).question
+        wide = widgets.Layout(width="100%", max_width="90ch")
+        if question.options:
+            options = [(text, key) for key, text in question.options.items()]
+            self.field = widgets.RadioButtons(options=options, value=None, layout=widgets.Layout(width="auto"))
+        else:
+            self.field = widgets.Text(placeholder=_WAYS[question.kind], layout=widgets.Layout(width="50ch"))
+            self.field.continuous_update = False
+        self.buttons = {
+            "Check": widgets.Button(description="Check", button_style="primary"),
+            "Hint": widgets.Button(description="Hint", tooltip="It costs a fifth of the question's points"),
+            "Give up": widgets.Button(description="Give up", tooltip="No points; go on with the next question"),
+        }
+        self.head, self.said = widgets.HTML(layout=wide), widgets.HTML(layout=wide)
+        self.buttons["Check"].on_click(lambda _: self._do(self._check))
+        self.buttons["Hint"].on_click(lambda _: self._do(partial(attempt.hint, name)))
+        self.buttons["Give up"].on_click(lambda _: self._do(partial(attempt.give_up, name)))
+        row = widgets.HBox(list(self.buttons.values()))
+        self.box = widgets.VBox([self.head, self.field, row, self.said], layout=wide)
+        self._refresh("")
+
+    def _check(self) -> None:
+        if self.field.value is None or not str(self.field.value).strip():
+            raise BadAnswerError("Choose an option, or write an answer, first.")
+        self.attempt.answer(str(self.field.value), self.name)
+
+    def _do(self, action: Any) -> None:
+        try:
+            action()
+        except TrainingError as error:
+            self._refresh(str(error))
+        else:
+            self._refresh("")
+
+    def _refresh(self, problem: str) -> None:
+        one = _standing(self.attempt, self.name)
+        self.head.value = f"<b>{escape(one.question.text)}</b> ({one.question.points} points)"
+        self.field.disabled = one.closed
+        self.buttons["Check"].disabled = self.buttons["Give up"].disabled = one.closed
+        self.buttons["Hint"].disabled = one.closed or len(one.hints) == one.question.hints
+        lines = [*_said(one), *([problem] if problem else []), *_following(self.attempt, one)]
+        self.said.value = "".join(f"<p style='margin:2px 0'>{escape(line)}</p>" for line in lines)
+
+
+def _standing(attempt: Attempt, name: str) -> Standing:
+    return next(one for one in attempt.standing() if one.question.name == name)
+
+
+def _said(one: Standing) -> list[str]:
+    """Hints and answers so far, with the replies."""
+    hints = [f"Hint: {text}" for text in one.hints]
+    answers = [one.question.options.get(answer, answer) for answer in one.answers]
+    return [*hints, *(f"{answer}: {text}" for answer, text in zip([*answers, "Given up"], one.replies, strict=False))]
+
+
+def _following(attempt: Attempt, one: Standing) -> list[str]:
+    if not one.closed:
+        return []
+    earned = f"{one.points:g} of {one.question.points} points."
+    return [f"{earned} " + ("Go on with the next question." if attempt.open_question else "Now read the debrief.")]

@@ -89,26 +89,26 @@ class Known:
 
     def grown(self) -> list[tuple[float, int]]:
         """(moment, bytes of the content that were there then), rising."""
-        pairs = [tuple(map(int, mark.split("+"))) for mark in self.marks.split()]
-        moments, sizes = (accumulate(pair[n] for pair in pairs) for n in (0, 1))
-        return [(at / 1000, size) for at, size in zip(moments, sizes, strict=True)]
+        later, more = zip(*(mark.split("+") for mark in self.marks.split()), strict=True)
+        return [
+            (at / 1000, size) for at, size in zip(accumulate(map(int, later)), accumulate(map(int, more)), strict=True)
+        ]
 
 
 def index(base: Path, zones: Mapping[str, str], later: Mapping[str, str]) -> dict[str, Known]:
     """How each file below *base* becomes known, by its path there.
 
     *zones* are those of logs that write none (``zones_of``); of logs that it lacks the zone is found here, without
-    Spark. *later* are moments before which files that show none did not exist.
+    Spark. *later* are moments before which files did not exist; a broker's own file and a binary one that show none
+    are taken for what they held at the end.
     """
     with TemporaryDirectory() as scratch:
         found = _read(base, Path(scratch), zones)
     end = span(found)[1]
+    told = {name: datetime.fromisoformat(text).timestamp() for name, text in later.items() if name in found}
     for name, known in found.items():
-        if known.how == How.TAKEN and not known.since:
-            found[name] = replace(known, since=end, last=end)
-    for name, text in later.items():
-        at = datetime.fromisoformat(text).timestamp()
-        found[name] = replace(found[name], since=max(at, found[name].since), last=max(at, found[name].last))
+        if at := told.get(name) or (end if known.how == How.TAKEN and not known.since else None):
+            found[name] = replace(known, since=max(at, known.since), last=max(at, known.last))
     return found
 
 
@@ -230,11 +230,11 @@ def _known(source: Source, lines: Sequence[_Line]) -> Known:
     if source.format == prometheus_json.FORMAT.name:
         moments = sorted(exports.moments(_content(Path(source.location)).decode("utf-8", "replace")))
         return Known(How.SERIES, role, moments[0], moments[-1]) if moments else Known(How.ALWAYS, role)
-    if source.format == "binary":
-        return Known(How.TAKEN, role)
     if source.snapshot_at is not None and source.reading is not Reading.LOG and role is not Role.LEDGER:
         return Known(How.TAKEN, role, source.snapshot_at, source.snapshot_at)
     marks = _marks(lines)
+    if source.format == "binary" or (role is Role.STORE and not marks):
+        return Known(How.TAKEN, role)
     if role is Role.CONFIGURATION or not marks:
         return Known(How.ALWAYS, role)
     first, last = marks[0][0] / 1000, marks[-1][0] / 1000

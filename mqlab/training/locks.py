@@ -90,5 +90,7 @@ def derived(secret: bytes, *names: str) -> bytes:
 
 
 def _stretched(answer: str, salt: str, cost: int) -> tuple[str, bytes]:
-    raw = hashlib.scrypt(answer.encode(), salt=bytes.fromhex(salt), n=cost, r=8, p=1, maxmem=2**26, dklen=_TAG + 64)
+    """Tag and key of an answer; one byte follows it, since scrypt does not see zero bytes at the end."""
+    text = answer.encode() + b"\x01"
+    raw = hashlib.scrypt(text, salt=bytes.fromhex(salt), n=cost, r=8, p=1, maxmem=2**26, dklen=_TAG + 64)
     return base64.b64encode(raw[:_TAG]).decode(), raw[_TAG:]

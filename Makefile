@@ -7,7 +7,7 @@ SAMPLE ?= data/samples/kafka-amp-17
 REPORT ?= report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test check fix notebooks docs bench lab clean
+.PHONY: help setup report test check fix notebooks exercises docs bench lab clean
 
 help: ## print this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -48,6 +48,9 @@ fix: setup ## format, and repair what the linter can
 
 notebooks: setup ## write each notebook from its .py twin
 	$(BIN)/jupytext --update --to ipynb notebooks/*.py
+
+exercises: setup ## seal the exercises of the training from their keys in tests/truth/training
+	$(BIN)/python -m mqlab.training.making tests/truth/training data/samples mqlab/training/exercises
 
 docs: setup ## write docs/incidents.md and docs/tables.md
 	$(BIN)/python -m mqlab.catalogue > docs/incidents.md

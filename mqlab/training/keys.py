@@ -28,6 +28,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from mqlab.catalogue import INCIDENTS
 from mqlab.training.answers import Amount, Moment, moment_of
 from mqlab.training.errors import BadKeyError
@@ -73,15 +75,16 @@ class Truth:
 
 
 def read(base: Path, truth: Path, key: Path) -> Truth:
-    """The truth about the capture *base*, with its key.
+    """The truth about the capture *base*, with its key, which is TOML or YAML.
 
     Raises:
         BadKeyError: a file cannot be read, or lacks the class.
     """
     try:
         incident = json.loads(truth.read_text(encoding="utf-8"))["class"]
-        return Truth(base, incident, tomllib.loads(key.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError) as error:
+        text = key.read_text(encoding="utf-8")
+        return Truth(base, incident, tomllib.loads(text) if key.suffix == ".toml" else yaml.safe_load(text))
+    except (OSError, ValueError, KeyError, yaml.YAMLError) as error:
         raise BadKeyError(f"{truth} and {key} are no truth file and its key: {error}.") from None
 
 
@@ -148,17 +151,25 @@ def _mechanism(truth: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
 
 def _line(truth: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
     replies: dict[str, dict[str, Any]] = {}
-    for one, credit in [*((n, 0.5) for n in part.get("near", ())), *((p, 1.0) for p in part["proof"])]:
-        if "contains" not in one:
-            replies[one["file"]] = _reply(one["because"], credit)
-            continue
-        replies.setdefault(one["file"], _reply("This is a file to look at. Which line of it?", 0.25 * credit))
-        places = [n for n, line in enumerate(lines(truth.base / one["file"]), start=1) if one["contains"] in line]
-        if not places:
-            raise BadKeyError(f"No line of {one['file']} contains {one['contains']!r}.")
-        replies |= {f"{one['file']}:{number}": _reply(one["because"], credit) for number in places}
+    for one, credit in [*((p, 1.0) for p in part["proof"]), *((n, 0.5) for n in part.get("near", ()))]:
+        places = _places(truth.base, one)
+        told = _reply(one["because"], credit)
+        asked_on = _reply("This is a file to look at. Which line of it?", 0.25 * credit)
+        replies.setdefault(one["file"], asked_on if places else told)
+        for number in places:
+            replies.setdefault(f"{one['file']}:{number}", told)
     text = part.get("question", "Cite a line that proves it.")
     yield Asked("line", text, "place", replies, hints=_hints(part))
+
+
+def _places(base: Path, one: Mapping[str, Any]) -> list[int]:
+    """The lines that a proof names: by number, or by a text that each of them contains; none is the file as a whole."""
+    if "line" in one or "contains" not in one:
+        return [one["line"]] if "line" in one else []
+    places = [number for number, line in enumerate(lines(base / one["file"]), start=1) if one["contains"] in line]
+    if not places:
+        raise BadKeyError(f"No line of {one['file']} contains {one['contains']!r}.")
+    return places
 
 
 def _amount(_: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
@@ -173,25 +184,30 @@ def _amount(_: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
 def _repair(_: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
     best = part["right"]
     text = part.get("question", "What would you do now?")
-    yield _of_sentences("repair", text, best["do"], best["because"], part["wrong"], "do", _hints(part))
+    yield _of_sentences("repair", text, {best["do"]: best["because"]}, _by(part["wrong"], "do"), _hints(part))
     if "side_effects" in part:
         text = "And what does the right repair cost: its side effect?"
-        effect, said = best["side_effect"], best.get("costs", "Yes, that is its price.")
-        yield _of_sentences("side_effect", text, effect, said, part["side_effects"], "effect", ())
+        costs = {best["side_effect"]: best.get("costs", "Yes, that is its price.")}
+        yield _of_sentences("side_effect", text, costs, _by(part["side_effects"], "effect"), ())
 
 
 def _verify(_: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
     text = part.get("question", "How would you know that it worked?")
-    best = part["right"]
-    yield _of_sentences("verify", text, best["by"], best["because"], part["wrong"], "by", _hints(part))
+    best = {part["right"]["by"]: part["right"]["because"]}
+    yield _of_sentences("verify", text, best, _by(part["wrong"], "by"), _hints(part))
 
 
 def _of_sentences(
-    name: str, text: str, best: str, because: str, others: list[Mapping[str, str]], told: str, hints: tuple[str, ...]
+    name: str, text: str, best: Mapping[str, str], others: Mapping[str, str], hints: tuple[str, ...]
 ) -> Asked:
-    """A question whose options are sentences."""
-    replies = {best: _reply(because, 1.0)} | {one[told]: _reply(one["because"]) for one in others}
+    """A question whose options are sentences, each with what is said to it."""
+    replies = {said: _reply(because) for said, because in others.items()}
+    replies |= {said: _reply(because, 1.0) for said, because in best.items()}
     return Asked(name, text, "choice", replies, {said: said for said in replies}, hints=hints)
+
+
+def _by(many: list[Mapping[str, str]], name: str) -> dict[str, str]:
+    return {one[name]: one["because"] for one in many}
 
 
 def lines(path: Path) -> list[str]:

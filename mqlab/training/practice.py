@@ -31,6 +31,8 @@ from mqlab.training.errors import LockedError
 from mqlab.training.exercise import BUNDLED, CHAPTERS, SAMPLES
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from mqlab.training.debrief import Debrief
 
 FOLDER = Path("mqlab-training")
@@ -109,6 +111,11 @@ class Practice:
         """The clock and what can be asked for, where time is rolled back."""
         return desk_of(self.attempt, self._samples)
 
+    @property
+    def rolled_back(self) -> bool:
+        """Time is rolled back: nothing is there but what is asked for."""
+        return self.attempt.rolled_back
+
     # -- the questions -----------------------------------------------------------------------------------------------
 
     def ask(self, question: str | None = None) -> Any:
@@ -135,15 +142,21 @@ class Practice:
 
     # -- afterwards --------------------------------------------------------------------------------------------------
 
-    def debrief(self) -> Debrief:
+    def debrief(self) -> Debrief | Text:
         """What happened, what proves it, and what an expert would have looked at in which order.
 
-        Raises:
-            TrainingError: a question is still open.
+        Until the last answer is given, it says which question is open.
         """
         from mqlab.training.debrief import debrief
 
-        return debrief(self.attempt, self.desk if self.attempt.rolled_back else None)
+        if question := self.attempt.open_question:
+            return Text(f"The debrief opens when all questions are answered; this one is open: {question.text}")
+        return debrief(self.attempt, self.desk if self.rolled_back else None)
+
+    def timeline(self) -> go.Figure | Text:
+        """The capture's timeline with the moments of the debrief; before the last answer, why it is not there."""
+        found = self.debrief()
+        return found if isinstance(found, Text) else found.timeline(self.capture)
 
     # -- shown -------------------------------------------------------------------------------------------------------
 
@@ -210,7 +223,7 @@ def headline(attempt: Attempt) -> str:
     one = attempt.exercise
     closed = sum(standing.closed for standing in attempt.standing())
     return (
-        f"Exercise {one.number}: {one.title} · {CHAPTERS[one.chapter]} · about {units.counted(one.minutes, 'minute')} · "
+        f"Exercise {one.number}: {one.title} · {CHAPTERS[one.chapter]} · about {one.minutes} minutes · "
         f"{closed} of {units.counted(len(one.questions), 'question')}, {attempt.points:g} points"
     )
 

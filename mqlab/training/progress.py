@@ -11,7 +11,7 @@ from mqlab.training.exercise import CHAPTERS, Exercise, exercises
 
 def listed(chosen: Path, folder: Path) -> str:
     """Every exercise of a set, by chapter: number, title, level, minutes, where the learner stands."""
-    lines = []
+    lines: list[str] = []
     chapter = ""
     for one in exercises(chosen):
         if one.chapter != chapter:

@@ -11,7 +11,6 @@ import binascii
 import random
 import secrets
 from collections.abc import Mapping
-
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +42,17 @@ def read_key(path: Path) -> bytes:
     return raw
 
 
-def exercise_of(number: str, truth: Truth, secret: bytes) -> Exercise:
-    """The exercise about one capture.
+def exercise_of(number: str, truth: Truth, secret: bytes, seed: int = 0) -> Exercise:
+    """The exercise about one capture; with another seed its options stand in another order.
 
     Raises:
         BadKeyError: its key lacks something.
     """
-    key, seed = truth.key, derived(secret, truth.base.name)
+    key, own = truth.key, derived(secret, truth.base.name, str(seed))
     questions = keys.asked(truth)
     points = _points(questions)
     known = cutting.index(truth.base, {}, key.get("lesson", {}).get("later", {}))
-    shares = {one.name: derived(seed, one.name, "share").hex() for one in questions if one.kind == "choice"}
+    shares = {one.name: derived(own, one.name, "share").hex() for one in questions if one.kind == "choice"}
     files = tuple(listing(truth.base))
     told = {**key, "class": truth.incident, "points": points}
     try:
@@ -69,7 +68,7 @@ def exercise_of(number: str, truth: Truth, secret: bytes) -> Exercise:
             fingerprint=fingerprint(truth.base),
             files=files,
             known=known,
-            questions=tuple(_sealed(one, points[one.name], seed, shares.get(one.name)) for one in questions),
+            questions=tuple(_sealed(one, points[one.name], own, shares.get(one.name)) for one in questions),
             debrief=sealed(told, joined(list(shares.values()))),
             instructor=sealed({"key": told, "name": truth.base.name}, derived(secret, "instructor")),
         )
@@ -87,7 +86,7 @@ def truth_of(one: Exercise, secret: bytes) -> dict[str, Any]:
     return document
 
 
-def _sealed(one: Asked, points: int, seed: bytes, share: str | None) -> Question:
+def _sealed(one: Asked, points: int, own: bytes, share: str | None) -> Question:
     replies: dict[str, Any] = dict(one.replies)
     if share:
         best = next(name for name, reply in replies.items() if reply["credit"] == 1.0)
@@ -98,9 +97,9 @@ def _sealed(one: Asked, points: int, seed: bytes, share: str | None) -> Question
         text=one.text,
         kind=one.kind,
         points=points,
-        lock=locked(replies | hints, derived(seed, one.name, "salt").hex()[:32]),
+        lock=locked(replies | hints, derived(own, one.name, "salt").hex()[:32]),
         hints=len(hints),
-        options=_shuffled(one.options, seed),
+        options=_shuffled(one.options, own),
         unit=one.unit,
         tolerance=one.tolerance,
     )
@@ -120,8 +119,8 @@ def _points(questions: list[Asked]) -> dict[str, int]:
     return points
 
 
-def _shuffled(options: Mapping[str, str], seed: bytes) -> dict[str, str]:
+def _shuffled(options: Mapping[str, str], own: bytes) -> dict[str, str]:
     """*options* in an order of their own for each set."""
     names = list(options)
-    random.Random(derived(seed, *sorted(names))).shuffle(names)
+    random.Random(derived(own, *sorted(names))).shuffle(names)
     return {name: options[name] for name in names}

@@ -37,7 +37,9 @@ def listed(chosen: Path, folder: Path) -> int:
 
 @train.command()
 @click.argument("number")
-@click.option("--roll-back", is_flag=True, help="See only what was known at the alarm; ask for material, each costs time.")
+@click.option(
+    "--roll-back", is_flag=True, help="See only what was known at the alarm; ask for material, each costs time."
+)
 @click.option("--name", "learner", default="", help="Your name, for an instructor; it stays in the attempt's folder.")
 @_set
 @_samples
@@ -47,15 +49,15 @@ def start(number: str, roll_back: bool, learner: str, chosen: Path, samples: Pat
     from mqlab.training import practice
     from mqlab.training.workbook import write
 
-    begun = practice.begin(
-        number, folder, learner=learner, roll_back=roll_back, exercises_in=chosen, samples=samples
-    )
+    begun = practice.begin(number, folder, learner=learner, roll_back=roll_back, exercises_in=chosen, samples=samples)
     attempt = begun.attempt
     notebook = write(attempt, samples)
     click.echo(f"{practice.headline(attempt)}\n\n{attempt.exercise.story}\n")
     if attempt.rolled_back:
         click.echo(f"{begun.desk}\n")
-    click.echo(f"Material   {attempt.material}\nNotebook   jupyter lab {notebook}\nAnswers    mqlab train check {number}")
+    click.echo(
+        f"Material   {attempt.material}\nNotebook   jupyter lab {notebook}\nAnswers    mqlab train check {number}"
+    )
     return 0
 
 
@@ -158,19 +160,27 @@ def new_key() -> int:
 @instructor.command()
 @click.argument("capture", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("truth", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--questions", type=_file, help="The questions and answers as TOML; else they are drawn from the capture.")
+@click.option(
+    "--questions", type=_file, help="The questions and answers as TOML; else they are drawn from the capture."
+)
 @click.option("--number", default="01", show_default=True, help="Number of the exercise in its set.")
 @click.option("--seed", default=0, show_default=True, help="Other seeds draw other look-alikes.")
 @click.option("-o", "--output", type=_dir, required=True, help="Folder of the set.")
 @click.option("--draft", is_flag=True, help="Write the drawn questions as TOML for you to edit, and no exercise.")
 @_key
-def make(
+def make(  # noqa: PLR0913 - an option is an argument
     capture: Path, truth: Path, questions: Path | None, number: str, seed: int, output: Path, draft: bool, key: Path
 ) -> int:
     """Make an exercise of CAPTURE, a folder, and TRUTH, a JSON file that says what really happened."""
     from mqlab.training import making
 
-    click.echo(making.made(capture, truth, questions, number, seed, output, sealing_key(key), draft))
+    wanted = making.Wanted(capture, truth, questions, number, seed)
+    if draft:
+        path = making.drafted(wanted, output)
+        click.echo(f"wrote {path}: edit it, then make the exercise with --questions {path}")
+        return 0
+    path = making.made(wanted, output, sealing_key(key))
+    click.echo(f"wrote {path}: mqlab train start {number} --set {output} --samples {output / 'material'}")
     return 0
 
 
@@ -228,5 +238,3 @@ def _asked_on(attempt: Any) -> None:
             click.echo(f"Hint: {attempt.hint()}" if said == "?" else told(attempt, attempt.answer(said)))
         except BadAnswerError as error:
             click.echo(str(error))
-
-

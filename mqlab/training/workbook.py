@@ -1,0 +1,25 @@
+"""The notebook of an attempt: the one in ``notebooks/training``, with the attempt's place filled in."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from mqlab.training.attempt import Attempt
+
+TEMPLATE = Path(__file__).parents[2] / "notebooks" / "training" / "exercise.ipynb"
+
+
+def write(attempt: Attempt, samples: Path) -> Path:
+    """The notebook of *attempt*, in its folder; one that is there stays, with what the learner wrote in it."""
+    path = attempt.folder / "exercise.ipynb"
+    if path.exists():
+        return path
+    notebook = json.loads(TEMPLATE.read_text(encoding="utf-8"))
+    given = {"number": attempt.exercise.number, "folder": "..", "samples": os.path.relpath(samples, attempt.folder)}
+    for cell in notebook["cells"]:
+        if "parameters" in cell["metadata"].get("tags", []):
+            cell["source"] = "\n".join(f"{name} = {value!r}" for name, value in given.items())
+    path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1), encoding="utf-8")
+    return path

@@ -75,7 +75,7 @@ class Moment:
     def near(self, at: float) -> Iterator[tuple[str, float]]:
         """Cells near the right moment, each with its credit."""
         for step in range(-_HALF * _FINER, _HALF * _FINER + 1):
-            yield self.cell(at + step * self._width), 1.0 if abs(step) <= _FINER else 0.5
+            yield str(math.floor(at / self._width) + step), 1.0 if abs(step) <= _FINER else 0.5
 
     @property
     def _width(self) -> float:
@@ -101,7 +101,7 @@ class Amount:
         """The cell in which *value* lies: by the logarithm, so that each is as wide in proportion."""
         if not self.within or not value:
             return f"={value:.10g}"
-        return f"{'-' * (value < 0)}{math.floor(math.log(abs(value)) / self._width)}"
+        return self._beside(value, 0)
 
     def near(self, value: float) -> Iterator[tuple[str, float]]:
         """Cells near the right number, each with its credit."""
@@ -110,7 +110,10 @@ class Amount:
             return
         reach = round(math.log1p(_HALF * self.within) / self._width)
         for step in range(-reach, reach + 1):
-            yield self.cell(value * math.exp(step * self._width)), 1.0 if abs(step) <= _FINER else 0.5
+            yield self._beside(value, step), 1.0 if abs(step) <= _FINER else 0.5
+
+    def _beside(self, value: float, step: int) -> str:
+        return f"{'-' * (value < 0)}{math.floor(math.log(abs(value)) / self._width) + step}"
 
     @property
     def _width(self) -> float:

@@ -68,11 +68,12 @@ class Debrief:
         parts = [
             f"<h3>{escape(self.title)}: {self.points:g} of 100 points</h3>",
             f"<p><b>{escape(self._named())}</b></p><p>{escape(self._because())}</p>",
-            _table("Your answers", ("question", "your answers", "points"), self._rows()),
+            _table("Your answers", ("question", "your answers", "points", "right"), self._rows()),
             _table("What happened", ("", "UTC", "what", "where to see it"), self._moments()),
             _table("What an expert looks at, in this order", ("", "look at", "type", "what it shows"), steps, code=2),
             _table("How to get the answers from the material", ("question", "type"), self._solved(), code=1),
             f"<h4>What to remember</h4><p>{escape(self._lesson())}</p>",
+            *([self.review._repr_html_()] if self.review else []),
         ]
         return f"<div style='max-width:100ch'>{''.join(parts)}</div>"
 
@@ -86,15 +87,34 @@ class Debrief:
     def _lesson(self) -> str:
         return str(self.key["lesson"]["text"]).strip()
 
-    def _rows(self) -> list[tuple[str, str, str]]:
+    def _rows(self) -> list[tuple[str, str, str, str]]:
         return [
             (
                 _ASKED.get(one.question.name, one.question.name),
                 ", ".join(_short(one, answer) for answer in one.answers) or "given up",
                 f"{one.points:g} of {one.question.points}" + _after_hints(one),
+                self._right(one.question.name),
             )
             for one in self.standing
         ]
+
+    def _right(self, question: str) -> str:
+        """What is right, in the words of the key."""
+        if question == "mechanism":
+            return self.incident
+        if question == "side_effect":
+            return str(self.key["repair"]["right"]["side_effect"])
+        part = self.key[question]
+        if question == "line":
+            return "; ".join(
+                f"{one['file']}: {one.get('contains', one.get('line', 'the file'))}" for one in part["proof"]
+            )
+        if question == "amount":
+            return f"{units.number(part['value'])} {part['unit']}. {part['because']}"
+        if question == "since":
+            return f"{units.clock(moment_of(part['at']))} UTC. {part['because']}"
+        best = part["right"]
+        return str(best if isinstance(best, str) else best.get("do") or best["by"])
 
     def _moments(self) -> list[tuple[str, str, str, str]]:
         return [
@@ -121,7 +141,9 @@ def debrief(attempt: Attempt, desk: Desk | None = None) -> Debrief:
     """
     key = attempt.debrief()
     one = attempt.exercise
-    review = desk.review([step["look"] for step in key.get("order", ())]) if desk else None
+    order = [step["look"] for step in key.get("order", ())]
+    proof = [(place["file"], place.get("contains", "")) for place in key.get("line", {}).get("proof", ())]
+    review = desk.review(order, proof) if desk else None
     title = f"Exercise {one.number}: {one.title}"
     return Debrief(title, key["class"], attempt.points, attempt.standing(), key, review)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mqlab.training.answers import Amount, Choice, Form, Moment, Place
+from mqlab.training.cutting import Known
 from mqlab.training.errors import BadKeyError, NoMaterialError, UnknownExerciseError
 from mqlab.training.locks import Lock, derived, unsealed
 
@@ -64,7 +65,7 @@ class Exercise:
     window: tuple[float, float]
     fingerprint: str
     files: tuple[str, ...]
-    known: Mapping[str, Any]
+    known: Mapping[str, Known]
     """When what of each file was known, for time rolled back; see ``cutting``."""
     questions: tuple[Question, ...]
     debrief: str
@@ -112,10 +113,17 @@ def loads(text: str) -> Exercise:
     """
     try:
         raw = json.loads(text)
-        asked = tuple(Question(**q | {"lock": Lock(**q["lock"])}) for q in raw.pop("questions"))
-        return Exercise(**raw | {"questions": asked, "window": tuple(raw["window"]), "files": tuple(raw["files"])})
+        asked = tuple(_question(told) for told in raw.pop("questions"))
+        known = {name: Known(**told) for name, told in raw.pop("known").items()}
+        whole = {"questions": asked, "known": known, "window": tuple(raw["window"]), "files": tuple(raw["files"])}
+        return Exercise(**raw | whole)
     except (ValueError, KeyError, TypeError) as error:
         raise BadKeyError(f"This is no exercise that this version of mqlab made: {error}.") from None
+
+
+def _question(told: dict[str, Any]) -> Question:
+    lock = Lock(**told["lock"] | {"replies": tuple(told["lock"]["replies"])})
+    return Question(**told | {"lock": lock})
 
 
 def exercises(folder: Path = BUNDLED) -> list[Exercise]:

@@ -151,13 +151,13 @@ def _mechanism(truth: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
 
 def _line(truth: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
     replies: dict[str, dict[str, Any]] = {}
-    for one, credit in [*((n, 0.5) for n in part.get("near", ())), *((p, 1.0) for p in part["proof"])]:
+    for one, credit in [*((p, 1.0) for p in part["proof"]), *((n, 0.5) for n in part.get("near", ()))]:
         places = _places(truth.base, one)
-        if not places:
-            replies[one["file"]] = _reply(one["because"], credit)
-            continue
-        replies.setdefault(one["file"], _reply("This is a file to look at. Which line of it?", 0.25 * credit))
-        replies |= {f"{one['file']}:{number}": _reply(one["because"], credit) for number in places}
+        told = _reply(one["because"], credit)
+        asked_on = _reply("This is a file to look at. Which line of it?", 0.25 * credit)
+        replies.setdefault(one["file"], asked_on if places else told)
+        for number in places:
+            replies.setdefault(f"{one['file']}:{number}", told)
     text = part.get("question", "Cite a line that proves it.")
     yield Asked("line", text, "place", replies, hints=_hints(part))
 

@@ -1,9 +1,9 @@
 """Locked replies: what is said to an answer can only be read by giving that answer.
 
-A lock maps answers to replies. For each one, scrypt turns the answer and the lock's salt into a tag, under which the
-reply stands, and a key, with which it is encrypted; the answers themselves are nowhere. Replies are padded, so that
-their length tells nothing, and encryption is deterministic (AES-SIV), so that the same truth is sealed to the same
-bytes.
+A lock maps answers to replies. For each answer, scrypt turns it and the lock's salt into a tag and a key; under the tag
+stands, encrypted with that key, which reply it is and what decrypts it. The answers themselves are nowhere. Replies are
+padded, so that their length tells nothing, and encryption is deterministic (AES-SIV), so that the same truth is sealed
+to the same bytes.
 
 What it withstands: reading the file, and guessing for free. Whoever tries every answer by a program of his own gets
 there, as with any check that works without a server; each try costs ``COST`` iterations and 16 MB of memory.
@@ -28,35 +28,45 @@ COST = 2**14
 """Of one try, where a question has few answers."""
 _CHEAP, _MANY = 2**11, 200
 """Of one try, where so many lines are right that sealing would take minutes."""
-_TAG, _KEY, _PAGE = 16, 64, 512
+_TAG, _KEY, _PAGE = 9, 32, 512
 
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """Replies by tag, as they stand in an exercise's file."""
+    """Which answer opens which reply, as it stands in an exercise's file."""
 
     salt: str
     cost: int
     boxes: Mapping[str, str]
+    """By tag: the place of a reply, and its key, encrypted."""
+    replies: tuple[str, ...]
 
     def open(self, answer: str) -> Any | None:
         """The reply to *answer*, if there is one."""
         tag, key = _stretched(answer, self.salt, self.cost)
-        return unsealed(self.boxes[tag], key) if tag in self.boxes else None
+        if tag not in self.boxes:
+            return None
+        told = AESSIV(key).decrypt(base64.b64decode(self.boxes[tag]), None)
+        return unsealed(self.replies[int.from_bytes(told[_KEY:])], told[:_KEY])
 
 
 def locked(replies: Mapping[str, Any], salt: str) -> Lock:
     """*replies* by answer, locked; *salt* is another one for each question."""
     cost = _CHEAP if len(replies) > _MANY else COST
+    texts = {answer: json.dumps(reply, sort_keys=True) for answer, reply in replies.items()}
+    keys = {text: derived(bytes.fromhex(salt), text)[:_KEY] for text in set(texts.values())}
+    places = {text: place for place, text in enumerate(sorted(keys, key=lambda text: keys[text]))}
     boxes = {}
-    for answer, reply in replies.items():
+    for answer, text in texts.items():
         tag, key = _stretched(answer, salt, cost)
-        boxes[tag] = sealed(reply, key)
-    return Lock(salt, cost, dict(sorted(boxes.items())))
+        told = keys[text] + places[text].to_bytes(2)
+        boxes[tag] = base64.b64encode(AESSIV(key).encrypt(told, None)).decode()
+    kept = tuple(sealed(json.loads(text), keys[text]) for text in places)
+    return Lock(salt, cost, dict(sorted(boxes.items())), kept)
 
 
 def sealed(document: Any, key: bytes) -> str:
-    """*document* as text that only *key* (64 bytes) opens."""
+    """*document* as text that only *key* (32 or 64 bytes) opens."""
     raw = json.dumps(document, ensure_ascii=False, sort_keys=True).encode()
     padded = raw.ljust(-(-len(raw) // _PAGE) * _PAGE)
     return base64.b64encode(AESSIV(key).encrypt(padded, None)).decode()
@@ -80,5 +90,7 @@ def derived(secret: bytes, *names: str) -> bytes:
 
 
 def _stretched(answer: str, salt: str, cost: int) -> tuple[str, bytes]:
-    raw = hashlib.scrypt(answer.encode(), salt=bytes.fromhex(salt), n=cost, r=8, p=1, maxmem=2**26, dklen=_TAG + _KEY)
+    """Tag and key of an answer; one byte follows it, since scrypt does not see zero bytes at the end."""
+    text = answer.encode() + b"\x01"
+    raw = hashlib.scrypt(text, salt=bytes.fromhex(salt), n=cost, r=8, p=1, maxmem=2**26, dklen=_TAG + 64)
     return base64.b64encode(raw[:_TAG]).decode(), raw[_TAG:]

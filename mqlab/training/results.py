@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mqlab import units
+from mqlab.figures.style import figure
 from mqlab.training import exercise as exercises
 from mqlab.training import sealing
 from mqlab.training.attempt import HINT, TRIES
@@ -22,6 +23,7 @@ from mqlab.training.journal import Journal
 
 if TYPE_CHECKING:
     import pandas as pd
+    import plotly.graph_objects as go
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,34 @@ def mistakes(rows: Sequence[Answered]) -> pd.DataFrame:
     ordered = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
     names = ["exercise", "question", "wrong answer", "learners"]
     return pd.DataFrame([(*key, count) for key, count in ordered], columns=names)
+
+
+def plot_exercises(rows: Sequence[Answered]) -> go.Figure:
+    """Points of each learner by exercise, the hardest first."""
+    totals: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for row in rows:
+        totals[f"{row.exercise} {row.incident}"][row.learner] += row.points
+    ordered = sorted(totals, key=lambda name: sum(totals[name].values()) / len(totals[name]))
+    chart = figure(height=140 + 26 * len(ordered))
+    chart.add_scatter(
+        x=[points for name in ordered for points in totals[name].values()],
+        y=[name for name in ordered for _ in totals[name]],
+        text=[learner for name in ordered for learner in totals[name]],
+        mode="markers", hovertemplate="%{text}: %{x:.0f} points<extra></extra>",
+    )  # fmt: skip
+    chart.update_xaxes(title_text="points of a hundred", range=[-2, 102])
+    return chart.update_yaxes(autorange="reversed", type="category")
+
+
+def plot_questions(rows: Sequence[Answered]) -> go.Figure:
+    """The share of its points that each question gave, of all learners and exercises."""
+    shares: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        shares[row.question].append(row.points / row.of)
+    means = [100 * sum(got) / len(got) for got in shares.values()]
+    chart = figure(height=300)
+    chart.add_bar(x=list(shares), y=means, hovertemplate="%{x}: %{y:.0f} %<extra></extra>")
+    return chart.update_yaxes(title_text="% of its points, on average", range=[0, 100])
 
 
 def told(rows: Sequence[Answered]) -> str:

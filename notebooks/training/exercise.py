@@ -1,0 +1,123 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # An incident to work through
+#
+# Real material, gathered as in a real incident; only the verdict is locked until you have answered. Work from the
+# symptom to a hypothesis, and from there to the line that proves it. Each answer is checked at once; a second and third
+# try count for less, a hint costs a fifth of a question's points. Your answers stay in the exercise's folder.
+#
+# Choose a number in the next cell (`mqlab train list` shows them all) and run the cells one by one.
+
+# %% tags=["parameters"]
+number = "01"  # which exercise
+folder = "../../mqlab-training"  # where attempts are kept
+samples = "../../data/samples"  # where the captures are
+roll_back = False  # True: see only what was known at the alarm, and ask for material
+
+# %%
+from mqlab import training
+
+exercise = training.begin(number, folder, samples=samples, roll_back=roll_back)
+exercise
+
+# %% [markdown]
+# ## What is there?
+#
+# Where time is rolled back, nothing has arrived yet: `exercise.desk.sources()` lists what you can ask for and what it
+# costs, `exercise.desk.ask("logs/server.log")` gets it, `exercise.desk.wait(5)` lets five minutes pass and
+# `exercise.desk.act("…")` is for the moment when you know what to do.
+
+# %%
+exercise.desk
+
+# %%
+capture = exercise.capture
+capture
+
+# %% [markdown]
+# ## The symptom
+#
+# What does the story complain about, and does the material show it? A figure first; then the events around the moment.
+# Everything of a real incident is here: `capture.sql("…")`, `capture.between("12:20", "12:25")` with full moments,
+# `capture.lines("server.log", 834)`, `capture.lag(group, topic)`; docs/tables.md says what stands in each table.
+
+# %%
+capture.plot.timeline()
+
+# %%
+capture.sql("select source, kind, count(*) as rows from events group by 1, 2 order by 3 desc limit 25").toPandas()
+
+# %%
+exercise.ask("starts_in")
+
+# %% [markdown]
+# ## Since when?
+#
+# The first thing that is out of the ordinary, not the loudest. A line dates it better than a sample every ten seconds.
+
+# %%
+exercise.ask("since")
+
+# %% [markdown]
+# ## Who?
+
+# %%
+exercise.ask("who")
+
+# %% [markdown]
+# ## Which mechanism?
+#
+# Which hypotheses fit the symptom? What would each of them leave in the material besides it? Look for what would prove
+# you wrong. `mqlab explain CLASS` is the page about a class; reading it is no cheating.
+
+# %%
+exercise.ask("mechanism")
+
+# %% [markdown]
+# ## Which line proves it, and how much is it?
+#
+# A line proves a mechanism if nothing else writes it in this way; an effect is not enough. The number says whether the
+# mechanism accounts for the damage.
+
+# %%
+exercise.ask("line")
+
+# %%
+exercise.ask("amount")
+
+# %% [markdown]
+# ## What now?
+#
+# What ends the damage now, what does that cost, and how would you know that it worked?
+
+# %%
+exercise.ask("repair")
+
+# %%
+exercise.ask("side_effect")
+
+# %%
+exercise.ask("verify")
+
+# %% [markdown]
+# ## The debrief
+#
+# Opens with the last answer: what happened when, what proves it, what an expert would have looked at in which order.
+
+# %%
+exercise.debrief()
+
+# %%
+exercise.timeline()

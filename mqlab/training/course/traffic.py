@@ -25,8 +25,8 @@ CAPTION = (
     "A producer 3.9 is handed 40 messages of 150 kB at once, 6 MB in all, for one partition over a link of 100 Mbit/s. "
     f"The topic takes batches up to {LIMIT:,} bytes (max.message.bytes). The scale of bytes is logarithmic."
 )
-_MESSAGES = burst(40, 150_000)
-_LINK = Link(12_500_000.0, 0.02)
+MESSAGES = burst(40, 150_000)
+LINK = Link(12_500_000.0, 0.02)
 _LENGTH = 150
 _GRAIN = 5
 _ENDS = {
@@ -42,16 +42,16 @@ def producer(batch_size: int, limit: int = LIMIT) -> Producer:
     return Producer(VERSION, batch_size, limit, max_request_size=12_000_000, linger_ms=5)
 
 
-def sent(one: Producer, link: Link = _LINK) -> tuple[tuple[int, ...], tuple[int, ...], Outcome]:
+def sent(one: Producer, link: Link = LINK) -> tuple[tuple[int, ...], tuple[int, ...], Outcome]:
     """Seconds, bytes that had left by then, and what became of it in the end."""
     times = (1, 2, *range(_GRAIN, _LENGTH + 1, _GRAIN))
-    left = tuple(outcome(one, link, _MESSAGES, until).bytes_out for until in times)
-    return times, left, outcome(one, link, _MESSAGES)
+    left = tuple(outcome(one, link, MESSAGES, until).bytes_out for until in times)
+    return times, left, outcome(one, link, MESSAGES)
 
 
 def figure(batches: Sequence[int] = BATCHES, limit: int = LIMIT, bytes_per_second: float = 12_500_000.0) -> go.Figure:
     """Bytes in and bytes out over time, for each batch.size."""
-    link = replace(_LINK, bytes_per_second=bytes_per_second)
+    link = replace(LINK, bytes_per_second=bytes_per_second)
     drawn = [(one, *sent(producer(one, limit), link)) for one in batches]
     steps = [Step(number(one), _words(one, limit, end), _traces(times, left, end)) for one, times, left, end in drawn]
     axes = {
@@ -79,7 +79,7 @@ def _words(batch_size: int, limit: int, end: Outcome) -> str:
     loops = "returns the same batch" if loop_window(limit, batch_size) else "makes smaller ones"
     return (
         f"Batches above {number(limit)} bytes; a split {loops}. {counted(end.rounds, 'split')}, "
-        f"{factor(end.factor)} of what came in leaves; {ends}, {end.failed} of {len(_MESSAGES)} messages fail."
+        f"{factor(end.factor)} of what came in leaves; {ends}, {end.failed} of {len(MESSAGES)} messages fail."
     )
 
 

@@ -72,8 +72,8 @@ def _words(sharing: int, found: Ownership) -> str:
     if not orphans and not several:
         return f"Each process has an id of its own: each of the {len(found.owners)} queues has exactly one owner."
     return (
-        f"{sharing} processes with one id all take the same share: {counted(several, 'queue')} read {sharing} times, "
-        f"{counted(orphans, 'queue')} by nobody."
+        f"{sharing} processes with one id all take the same share: {counted(several, 'queue')} are read "
+        f"{sharing} times each, {counted(orphans, 'queue')} by nobody."
     )
 
 

@@ -22,7 +22,7 @@ from mqlab.models.lag import INTERVALS, Commit, partition, time_lag
 from mqlab.training.course.moving import Step, moving
 from mqlab.units import duration, number
 
-PACES = (500, 800, 1_000, 1_200, 1_500, 2_000, 4_000)
+PACES = (800, 900, 1_000, 1_200, 1_500, 2_000, 4_000)
 CAPTION = (
     "Records that wait in one partition (above) and the age of the oldest of them (below). Nobody reads for ten "
     "minutes while 1,000 records a second come in; then one consumer reads at the pace of the slider, without a pause."
@@ -77,7 +77,7 @@ def figure(
         "yaxis2": {"domain": [0, 0.38], "title": "oldest, minutes", "range": [0, 1.08 * oldest]},
         "showlegend": False,
     }
-    return moving("The consumer reads, records a second", steps, axes, 380)
+    return moving("Records read in a second", steps, axes, 380)
 
 
 def _words(pace: float, inflow: float, one: Backlog) -> str:

@@ -266,14 +266,15 @@ class Desk:
         ]
 
     def _told(self) -> list[str]:
-        pace = f"A minute of the clock is {units.duration(self.step)} of the material."
+        pace = "" if self.step == 60 else f" (a minute of the story is {_seconds(self.step)} of the material)"
         here = ", ".join(self._asked()) or "nothing yet"
         over = ["The material ends here: there is nothing more to wait for."] if self.moment >= self._end else []
         done = [f"You acted: {self.acted}"] if self.acted is not None else []
-        return [f"It is {self.now}. {pace}", f"On the desk: {here}.", *over, *done]
+        return [f"It is {self.now}{pace}.", f"On the desk: {here}.", *over, *done]
 
     def __repr__(self) -> str:
-        return "\n".join([*self._told(), *(f"  {call:<24} {what}" for call, what in self._next())])
+        width = max((len(call) for call, _ in self._next()), default=0)
+        return "\n".join([*self._told(), *(f"  {call:<{width}}  {what}" for call, what in self._next())])
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -284,6 +285,10 @@ class Desk:
         head, *rest = map(escape, self._told())
         told = f"<b>{head}</b>{''.join(f'<p>{line}</p>' for line in rest)}"
         return f"<div style='max-width:80ch'>{told}<table>{rows}</table></div>"
+
+
+def _seconds(count: int) -> str:
+    return units.counted(count, "second") if count < 120 else units.duration(count)
 
 
 def _put(file: Path, data: bytes, at: float) -> None:

@@ -230,14 +230,15 @@ class Desk:
         *order* are the files that an expert looks at; *proof* are (file, text) of the lines that prove it: nobody can
         be sure before one of them is known.
         """
-        best = list(dict.fromkeys(_asked_as(file, self._known[file]) for file in order if file in self._known))
+        best: dict[str, float] = {}
+        for file in (file for file in order if file in self._known):
+            best.setdefault(_asked_as(file, self._known[file]), self._known[file].since)
         mine = [(name, minute - self._items[name].cost, minute) for name, minute in self._asked().items()]
         yours = tuple(Visit(name, since, until, name in best) for name, since, until in mine)
         expert: list[Visit] = []
         minute = 0
-        for name in best:
-            first = min(self._known[file].since for file in self._items[name].files)
-            since = max(minute, self._minute_of(first))
+        for name, there in best.items():
+            since = max(minute, self._minute_of(there))
             minute = since + self._items[name].cost
             expert.append(Visit(name, since, minute, True))
         known = [

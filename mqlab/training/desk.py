@@ -227,17 +227,16 @@ class Desk:
     def review(self, order: Sequence[str], proof: Sequence[tuple[str, str]] = ()) -> Review:
         """How the time was spent, beside the best possible order.
 
-        *order* are the files that an expert looks at; *proof* are (file, text) of the lines that prove it: nobody can
-        be sure before one of them is known.
+        *order* are the files that an expert looks at; any snapshot of a command will do for another one of it. *proof*
+        are (file, text) of the lines that prove it: nobody can be sure before one of them is known.
         """
-        best: dict[str, float] = {}
-        for file in (file for file in order if file in self._known):
-            best.setdefault(_asked_as(file, self._known[file]), self._known[file].since)
+        best = list(dict.fromkeys(_asked_as(file, self._known[file]) for file in order if file in self._known))
         mine = [(name, minute - self._items[name].cost, minute) for name, minute in self._asked().items()]
         yours = tuple(Visit(name, since, until, name in best) for name, since, until in mine)
         expert: list[Visit] = []
         minute = 0
-        for name, there in best.items():
+        for name in best:
+            there = min(self._known[file].since for file in self._items[name].files)
             since = max(minute, self._minute_of(there))
             minute = since + self._items[name].cost
             expert.append(Visit(name, since, minute, True))

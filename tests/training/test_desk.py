@@ -195,7 +195,6 @@ def test_nobody_can_be_sure_before_the_proof_was_written(desk):
 
 def test_an_expert_waits_for_what_does_not_exist_yet(desk):
     assert desk.review(["logs/late.log"]).best == 20 + 2
-    assert desk.review([f"offsets/groups.{moment(230):%Y%m%dT%H%M%SZ}.txt"]).best == 3 + 1
 
 
 def test_who_never_acted_is_told_so(desk):

@@ -7,10 +7,12 @@ from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from shutil import which
 
 import jupytext
 import papermill
 import pytest
+from playwright.sync_api import sync_playwright
 
 from mqlab.models.group_simulation import simulate
 from mqlab.models.lag import time_lag
@@ -27,6 +29,7 @@ ROOT = Path(__file__).parents[2]
 SLUGS = [chapter.slug for chapter in course.CHAPTERS]
 NOTEBOOKS = {slug: ROOT / f"notebooks/training/course_{place}_{slug}" for place, slug in enumerate(SLUGS, 1)}
 
+CHROMIUM = which("chromium") or which("chromium-browser") or which("google-chrome")
 HEADINGS = ("What you see", "What looks alike", "What to ask, in this order", "Settings that matter")
 
 
@@ -239,8 +242,33 @@ class TestNotebooks:
 
     @pytest.mark.slow
     def test_runs(self, path, tmp_path):
-        ran = papermill.execute_notebook(path.with_suffix(".ipynb"), tmp_path / "ran.ipynb", progress_bar=False)
+        ran = papermill.execute_notebook(
+            path.with_suffix(".ipynb"), tmp_path / "ran.ipynb", progress_bar=False, execution_timeout=60
+        )
         shown = [output.data for cell in ran.cells if cell.cell_type == "code" for output in cell.outputs]
 
         assert any("application/vnd.plotly.v1+json" in data for data in shown)
         assert any("application/vnd.jupyter.widget-view+json" in data for data in shown)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+def test_figures_play_on_a_dark_telephone_and_fetch_nothing(folder):
+    asked, problems = [], []
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        for slug in SLUGS:
+            page = browser.new_page(viewport={"width": 390, "height": 900}, color_scheme="dark")
+            page.on("request", lambda request: asked.append(request.url))
+            page.on("pageerror", lambda error: problems.append(str(error)))
+            page.on("console", lambda line: problems.append(line.text) if line.type in ("error", "warning") else None)
+            page.goto(f"file://{folder}/{slug}.html")
+            page.locator(".updatemenu-button").first.click()
+            second = re.sub(r"<br>|\s", "", figure(slug).frames[1].layout.title.text)
+            title = "document.querySelector('.gtitle').textContent.replace(/\\s/g, '')"
+            page.wait_for_function(f"text => {title} === text", arg=second)
+            assert page.evaluate("document.documentElement.scrollWidth") == 390
+        browser.close()
+
+    assert problems == []
+    assert {url.rpartition("/")[0] for url in asked} == {f"file://{folder}"}

@@ -47,7 +47,7 @@ fix: setup ## format, and repair what the linter can
 	$(BIN)/ruff check --fix .
 
 notebooks: setup ## write each notebook from its .py twin
-	$(BIN)/jupytext --update --to ipynb notebooks/*.py
+	$(BIN)/jupytext --update --to ipynb notebooks/*.py notebooks/training/*.py
 
 exercises: setup ## seal the exercises of the training from their keys in tests/truth/training
 	$(BIN)/python -m mqlab.training.making tests/truth/training data/samples mqlab/training/exercises

@@ -48,7 +48,9 @@ class Standing:
     question: Question
     answers: tuple[str, ...]
     hints: tuple[str, ...]
+    credits: tuple[float, ...]
     replies: tuple[str, ...]
+    """To the answers, and to giving up."""
     points: float
     closed: bool
 
@@ -218,6 +220,7 @@ def _standing(question: Question, entries: Sequence[dict[str, Any]]) -> Standing
         question,
         tuple(e["answer"] for e in answers),
         tuple(e["text"] for e in entries if e["kind"] == "hint"),
+        tuple(e["credit"] for e in answers),
         tuple(e["text"] for e in entries if e["kind"] != "hint"),
         best,
         any(e["kind"] == "given-up" or e.get("closed") for e in entries),

@@ -207,9 +207,11 @@ def _lines(source: Source, rows: Mapping[int, _Moment], zone: Zone) -> Iterator[
 def _written(line: str, envelope: Envelope) -> _Moment | None:
     """What the line itself shows, else its envelope."""
     text, clock = (line, None) if envelope is Envelope.NONE else unwrapped(line, envelope)
-    if own := moment(text):
-        return own.wall / MICRO, own.east
-    return None if clock is None else (clock / MICRO, 0)
+    own = moment(text)
+    if own is None and clock is not None:
+        return clock / MICRO, 0
+    shown = own or moment(line)
+    return (shown.wall / MICRO, shown.east) if shown else None
 
 
 def _in_years(dated: Mapping[str, Sequence[_Line]], modified: Mapping[str, float | None]) -> dict[str, list[_Line]]:

@@ -73,6 +73,7 @@ class Debrief:
             _table("What an expert looks at, in this order", ("", "look at", "type", "what it shows"), steps, code=2),
             _table("How to get the answers from the material", ("question", "type"), self._solved(), code=1),
             f"<h4>What to remember</h4><p>{escape(self._lesson())}</p>",
+            *([self.review._repr_html_()] if self.review else []),
         ]
         return f"<div style='max-width:100ch'>{''.join(parts)}</div>"
 
@@ -140,7 +141,9 @@ def debrief(attempt: Attempt, desk: Desk | None = None) -> Debrief:
     """
     key = attempt.debrief()
     one = attempt.exercise
-    review = desk.review([step["look"] for step in key.get("order", ())]) if desk else None
+    order = [step["look"] for step in key.get("order", ())]
+    proof = [(place["file"], place.get("contains", "")) for place in key.get("line", {}).get("proof", ())]
+    review = desk.review(order, proof) if desk else None
     title = f"Exercise {one.number}: {one.title}"
     return Debrief(title, key["class"], attempt.points, attempt.standing(), key, review)
 

@@ -227,8 +227,8 @@ class Desk:
     def review(self, order: Sequence[str], proof: Sequence[tuple[str, str]] = ()) -> Review:
         """How the time was spent, beside the best possible order.
 
-        *order* are the files that an expert looks at; *proof* are (file, text) of the lines that prove it: nobody can
-        be sure before one of them is known.
+        *order* are the files that an expert looks at; any snapshot of a command will do for another one of it. *proof*
+        are (file, text) of the lines that prove it: nobody can be sure before one of them is known.
         """
         best = list(dict.fromkeys(_asked_as(file, self._known[file]) for file in order if file in self._known))
         mine = [(name, minute - self._items[name].cost, minute) for name, minute in self._asked().items()]
@@ -236,8 +236,8 @@ class Desk:
         expert: list[Visit] = []
         minute = 0
         for name in best:
-            first = min(self._known[file].since for file in self._items[name].files)
-            since = max(minute, self._minute_of(first))
+            there = min(self._known[file].since for file in self._items[name].files)
+            since = max(minute, self._minute_of(there))
             minute = since + self._items[name].cost
             expert.append(Visit(name, since, minute, True))
         known = [
@@ -266,14 +266,15 @@ class Desk:
         ]
 
     def _told(self) -> list[str]:
-        pace = f"A minute of the clock is {units.duration(self.step)} of the material."
+        pace = "" if self.step == 60 else f" (a minute of the story is {_seconds(self.step)} of the material)"
         here = ", ".join(self._asked()) or "nothing yet"
         over = ["The material ends here: there is nothing more to wait for."] if self.moment >= self._end else []
         done = [f"You acted: {self.acted}"] if self.acted is not None else []
-        return [f"It is {self.now}. {pace}", f"On the desk: {here}.", *over, *done]
+        return [f"It is {self.now}{pace}.", f"On the desk: {here}.", *over, *done]
 
     def __repr__(self) -> str:
-        return "\n".join([*self._told(), *(f"  {call:<24} {what}" for call, what in self._next())])
+        width = max((len(call) for call, _ in self._next()), default=0)
+        return "\n".join([*self._told(), *(f"  {call:<{width}}  {what}" for call, what in self._next())])
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -284,6 +285,10 @@ class Desk:
         head, *rest = map(escape, self._told())
         told = f"<b>{head}</b>{''.join(f'<p>{line}</p>' for line in rest)}"
         return f"<div style='max-width:80ch'>{told}<table>{rows}</table></div>"
+
+
+def _seconds(count: int) -> str:
+    return units.counted(count, "second") if count < 120 else units.duration(count)
 
 
 def _put(file: Path, data: bytes, at: float) -> None:

@@ -46,6 +46,13 @@ class LockedError(TrainingError):
         )
 
 
+class NothingArrivedError(TrainingError):
+    """Time is rolled back, and nothing was asked for yet."""
+
+    def __init__(self) -> None:
+        super().__init__("Nothing has arrived yet: `exercise.desk.sources()` lists what you can ask for.")
+
+
 class BadAnswerError(TrainingError):
     """An answer cannot be read, or its question is not open."""
 

@@ -25,9 +25,7 @@ def form(attempt: Attempt, name: str | None = None) -> Any:
     chosen = name or (attempt.open_question.name if attempt.open_question else names[-1])
     if chosen not in names:
         return Text("This exercise does not ask that: go on.")
-    if not _in_notebook():
-        return Text(as_text(attempt, chosen))
-    return _Form(attempt, chosen).box
+    return _Form(attempt, chosen) if _in_notebook() else Text(as_text(attempt, chosen))
 
 
 def as_text(attempt: Attempt, name: str) -> str:
@@ -71,6 +69,12 @@ class _Form:
         self.box = widgets.VBox([self.head, self.field, row, self.said], layout=wide)
         self._refresh("")
 
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The widget, and the question as text for a front end that has no widgets."""
+        shown = self.box._repr_mimebundle_(**kwargs)
+        data = shown[0] if isinstance(shown, tuple) else shown
+        return {**data, "text/plain": as_text(self.attempt, self.name)}
+
     def _check(self) -> None:
         if self.field.value is None or not str(self.field.value).strip():
             raise BadAnswerError("Choose an option, or write an answer, first.")
@@ -101,8 +105,15 @@ def _standing(attempt: Attempt, name: str) -> Standing:
 def _said(one: Standing) -> list[str]:
     """Hints and answers so far, with the replies."""
     hints = [f"Hint: {text}" for text in one.hints]
-    answers = [one.question.options.get(answer, answer) for answer in one.answers]
-    return [*hints, *(f"{answer}: {text}" for answer, text in zip([*answers, "Given up"], one.replies, strict=False))]
+    given = [
+        f"{_words(one, answer)} is {'right' if credit == 1 else 'partly right' if credit else 'not right'}."
+        for answer, credit in zip(one.answers, one.credits, strict=True)
+    ]
+    return [*hints, *(f"{text} {reply}" for text, reply in zip([*given, "Given up."], one.replies, strict=False))]
+
+
+def _words(one: Standing, answer: str) -> str:
+    return one.question.options.get(answer, answer).removesuffix(".")
 
 
 def _following(attempt: Attempt, one: Standing) -> list[str]:

@@ -27,7 +27,7 @@ from mqlab.training import attempt as attempts
 from mqlab.training import exercise as exercises
 from mqlab.training.attempt import Attempt, Reply
 from mqlab.training.desk import Desk
-from mqlab.training.errors import LockedError
+from mqlab.training.errors import LockedError, NothingArrivedError
 from mqlab.training.exercise import BUNDLED, CHAPTERS, SAMPLES
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ class Practice:
     @property
     def capture(self) -> Capture:
         """The material as it is known now; its verdict opens with the last answer."""
+        if not any(path.is_file() for path in self.attempt.material.rglob("*")):
+            raise NothingArrivedError
         arrived = (len(self.attempt.journal.entries) if self.attempt.rolled_back else 0, self.attempt.submitted)
         if self._opened is None or self._opened[0] != arrived:
             opened = open_capture(str(self.attempt.material), workspace=str(self.attempt.folder / "workspace"))
@@ -107,9 +109,9 @@ class Practice:
         return self._opened[1]
 
     @property
-    def desk(self) -> Desk:
-        """The clock and what can be asked for, where time is rolled back."""
-        return desk_of(self.attempt, self._samples)
+    def desk(self) -> Desk | Text:
+        """The clock and what can be asked for, where time is rolled back; else that everything is there."""
+        return desk_of(self.attempt, self._samples) if self.rolled_back else Text("All material is there.")
 
     @property
     def rolled_back(self) -> bool:
@@ -151,7 +153,7 @@ class Practice:
 
         if question := self.attempt.open_question:
             return Text(f"The debrief opens when all questions are answered; this one is open: {question.text}")
-        return debrief(self.attempt, self.desk if self.rolled_back else None)
+        return debrief(self.attempt, desk_of(self.attempt, self._samples) if self.rolled_back else None)
 
     def timeline(self) -> go.Figure | Text:
         """The capture's timeline with the moments of the debrief; before the last answer, why it is not there."""
@@ -195,9 +197,9 @@ def begin(
     Raises:
         TrainingError: no such exercise, or its material is nowhere.
     """
-    one = exercises.exercise(str(number), Path(exercises_in))
-    place, known = Path(folder) / one.number, (Path(samples),)
+    place, known = Path(folder) / str(number).rjust(2, "0"), (Path(samples),)
     if not (place / "exercise.json").is_file():
+        one = exercises.exercise(str(number), Path(exercises_in))
         attempts.start(one, exercises.material(one, known), place, learner, roll_back)
     return Practice(Attempt(place), known)
 

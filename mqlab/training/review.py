@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -22,6 +22,10 @@ _LOOKS = {
     "needed": ("needed", style.INCOMING, 16),
     "spare": ("an expert did without it", style.OUTGOING, 16),
 }
+
+
+_NAMED = 4
+"""Names that a sentence holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +123,9 @@ class Review:
         best = f"the best possible order takes {units.counted(self.best, 'minute')}"
         yield f"You {when} minute {self.acted}; {best}: {self._verdict()}."
         if self.needless:
-            yield f"An expert did without {', '.join(self.needless)}."
+            yield f"An expert did without {_listed(self.needless)}."
         if self.missed:
-            yield f"You did not ask for {', '.join(self.missed)}."
+            yield f"You did not ask for {_listed(self.missed)}."
 
     def _verdict(self) -> str:
         if self.lost:
@@ -129,3 +133,9 @@ class Review:
         if self.acted < self.best:
             return f"{units.counted(self.best - self.acted, 'minute')} before anybody could be sure"
         return "nobody could have been faster"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Some of the names; the table has them all."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -17,7 +17,8 @@ def write(attempt: Attempt, samples: Path) -> Path:
     if path.exists():
         return path
     notebook = json.loads(TEMPLATE.read_text(encoding="utf-8"))
-    given = {"number": attempt.exercise.number, "folder": "..", "samples": os.path.relpath(samples, attempt.folder)}
+    given = {"number": attempt.exercise.number, "folder": "..", "samples": os.path.relpath(samples, attempt.folder),
+             "roll_back": attempt.rolled_back}  # fmt: skip
     for cell in notebook["cells"]:
         if "parameters" in cell["metadata"].get("tags", []):
             cell["source"] = "\n".join(f"{name} = {value!r}" for name, value in given.items())

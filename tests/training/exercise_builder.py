@@ -6,12 +6,14 @@ from mqlab.training import attempt, locks, sealing
 from mqlab.training.keys import Truth
 
 SECRET = b"0" * 32
-LOG = """\
-[2026-11-21 12:00:00,000] INFO [GroupCoordinator 1]: Dynamic member with unknown member id joins group shop in Empty state. (kafka.coordinator.group.GroupCoordinator)
-[2026-11-21 12:00:30,000] INFO [GroupCoordinator 1]: Member c-1 in group shop has failed, removing it from the group (kafka.coordinator.group.GroupCoordinator)
-[2026-11-21 12:00:31,000] INFO [GroupCoordinator 1]: Preparing to rebalance group shop in state PreparingRebalance (kafka.coordinator.group.GroupCoordinator)
-[2026-11-21 12:05:00,000] INFO [GroupCoordinator 1]: Member c-1 in group shop has failed, removing it from the group (kafka.coordinator.group.GroupCoordinator)
-"""
+SAID = {
+    "12:00:00": "Dynamic member with unknown member id joins group shop in Empty state.",
+    "12:00:30": "Member c-1 in group shop has failed, removing it from the group",
+    "12:00:31": "Preparing to rebalance group shop in state PreparingRebalance",
+    "12:05:00": "Member c-1 in group shop has failed, removing it from the group",
+}
+COORDINATOR = "[GroupCoordinator 1]: {} (kafka.coordinator.group.GroupCoordinator)"
+LOG = "".join(f"[2026-11-21 {at},000] INFO {COORDINATOR.format(text)}\n" for at, text in SAID.items())
 KEY = {
     "title": "A shop that stutters",
     "chapter": "rebalances",
@@ -43,7 +45,9 @@ KEY = {
         "wrong": [{"value": 1, "because": "There is a second one."}],
     },
     "repair": {
-        "right": {"do": "Raise session.timeout.ms.", "side_effect": "A dead member is noticed later.", "because": "Yes."},
+        "right": {
+            "do": "Raise session.timeout.ms.", "side_effect": "A dead member is noticed later.", "because": "Yes.",
+        },
         "wrong": [{"do": "Restart the broker.", "because": "It is fine."}],
         "side_effects": [{"effect": "More heartbeats.", "because": "Fewer, if anything."}],
     },

@@ -76,7 +76,11 @@ def test_an_answer_that_cannot_be_read_counts_for_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("place", "credit"), [("server.log:2", 1.0), ("server.log:4", 1.0), ("server.log:3", 0.5), ("server.log", 0.25), ("server.log:1", 0.25)]
+    ("place", "credit"),
+    [
+        ("server.log:2", 1.0), ("server.log:4", 1.0), ("server.log:3", 0.5), ("server.log", 0.25),
+        ("server.log:1", 0.25),
+    ],
 )  # fmt: skip
 def test_any_line_that_proves_it_is_right_and_an_effect_is_half_right(tmp_path, place, credit):
     attempt = started(tmp_path)

@@ -9,7 +9,6 @@ there. Lines are dated as mqlab dates them; those of a clock that is off stay as
 from __future__ import annotations
 
 import bz2
-import gzip
 import io
 import lzma
 from collections import defaultdict
@@ -25,6 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import zstandard
+from isal import igzip
 
 from mqlab import intake
 from mqlab.assembly.rows import Gathered
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 MARKS = 200
 """Moments of one file that are kept, at most: more than three a step of the desk's clock."""
 _PACK: Mapping[str | None, Callable[[bytes], bytes]] = {
-    "gz": lambda data: gzip.compress(data, mtime=0),
+    "gz": lambda data: igzip.compress(data, mtime=0),
     "bz2": bz2.compress,
     "xz": lzma.compress,
     "zst": lambda data: zstandard.ZstdCompressor().compress(data),

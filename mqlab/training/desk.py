@@ -257,10 +257,11 @@ class Desk:
     def _next(self) -> list[tuple[str, str]]:
         if self.acted is not None:
             return []
-        first = next((item.name for item in self._items.values() if self._is_there(item)), "")
+        asked = self._asked()
+        more = [item.name for item in self._items.values() if self._is_there(item) and item.name not in asked]
         return [
             ("desk.sources()", "what you can ask for, and how long each takes"),
-            (f'desk.ask("{first}")', "get it; the clock goes on meanwhile"),
+            *((f'desk.ask("{name}")', "get it; the clock goes on meanwhile") for name in more[:1]),
             ("desk.wait(5)", "let five minutes pass; what is here goes on growing"),
             ('desk.act("…")', "stop the clock and say what you would do"),
         ]

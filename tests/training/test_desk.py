@@ -171,7 +171,8 @@ def test_the_desk_says_what_is_here_and_what_to_type_next(desk):
 
     assert "minute 2 since the alarm (a minute of the story is 10 seconds of the material)" in text
     assert f"On the desk: {LOG}." in text
-    assert "desk.wait(5)" in text
+    assert 'desk.ask("clients/processed.csv")' in text
+    assert "desk.ask" not in repr(desk.ask("*"))
     assert "<code>desk.sources()</code>" in desk._repr_html_()
 
 

@@ -14,8 +14,8 @@
 # %% [markdown]
 # # 5. Traffic: more out than in
 #
-# A chapter of the course. Run all cells, and move the sliders. `mqlab.training.course.write(folder)` writes the same
-# chapters as pages that need no kernel.
+# A chapter of the course. Run all cells, and move the sliders. `mqlab train course` writes the same chapters
+# as pages that need no kernel.
 
 # %%
 from IPython.display import Markdown

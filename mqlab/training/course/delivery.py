@@ -25,8 +25,9 @@ from mqlab.units import number
 
 BEHIND = (0, 1, 5, 15, 29, 50)
 CAPTION = (
-    "Log ends of two replicas of one partition; 100 records a second are written, and the leader dies at second 60. "
-    "min.insync.replicas is 1. The slider sets for how long the follower had not fetched by then. Red: acknowledged with acks=1, and gone."
+    "Log ends of two replicas of one partition; 100 records a second are written, min.insync.replicas is 1, and the "
+    "leader dies at second 60. The slider sets for how long the follower had not fetched by then. Red: acknowledged "
+    "with acks=1, and gone."
 )
 _MAX_LAG = int(default("replica.lag.time.max.ms", "broker", Version(3, 9)) or 0) / 1000
 _LATEST = 1.5

@@ -8,12 +8,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import training_set
 from counted_figures import CLOSE, FIGURES, error, holds
 from taking_away import PARTS, without
 
 from mqlab.capture import open_capture
 from mqlab.findings import Certainty, Severity
 from mqlab.secrets import mask
+from mqlab.training import attempt
+from mqlab.training.practice import sealed
 from mqlab.verdict import diagnose
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
@@ -241,3 +244,13 @@ def test_a_second_opening_tells_the_same(sample):
     again = open_capture(str(SAMPLES / name), workspace=capture.options.workspace)
 
     assert jsonout.dumps(again.diagnosis) == jsonout.dumps(capture.diagnosis)
+
+
+def test_its_exercise_is_solved_from_its_material_without_the_verdict(sample, tmp_path):
+    name, capture, _ = sample
+    begun = attempt.start(training_set.exercise(name), SAMPLES / name, tmp_path, "ada", rolled_back=True)
+
+    answers = training_set.solved(name, sealed(capture))
+    replies = {question: begun.answer(text, question).text for question, text in answers.items() if begun.open_question}
+
+    assert begun.points == 100, replies

@@ -6,7 +6,7 @@ padded, so that their length tells nothing, and encryption is deterministic (AES
 to the same bytes.
 
 What it withstands: reading the file, and guessing for free. Whoever tries every answer by a program of his own gets
-there, as with any check that works without a server; each try costs ``COST`` iterations and 16 MB of memory.
+there, as with any check that works without a server; each try costs ``COST`` iterations and 8 MB of memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from mqlab.training.errors import BadKeyError
 
-COST = 2**14
+COST = 2**13
 """Of one try, where a question has few answers."""
 _CHEAP, _MANY = 2**11, 200
 """Of one try, where so many lines are right that sealing would take minutes."""

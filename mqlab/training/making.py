@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import yaml
 
 from mqlab.training import drawn, keys, sealing
 from mqlab.training.errors import BadKeyError
+from mqlab.training.exercise import Exercise
 from mqlab.training.keys import Truth
 
 ORDER = "set.yml"
@@ -70,12 +72,17 @@ def bundled(folder: Path, samples: Path, output: Path) -> list[Path]:
     secret = sealing.read_key(folder / "instructor.key")
     order = yaml.safe_load((folder / ORDER).read_text(encoding="utf-8"))
     output.mkdir(exist_ok=True)
-    written = []
-    for number, name in order.items():
-        truth = keys.read(samples / name, folder.parent / f"{name}.truth.json", folder / f"{name}.toml")
-        written.append(output / f"{number}.json")
-        written[-1].write_text(sealing.exercise_of(number, truth, secret).dumps(), encoding="utf-8")
+    with ProcessPoolExecutor() as processes:
+        made = [processes.submit(_bundled, number, name, folder, samples, secret) for number, name in order.items()]
+        written = [output / f"{number}.json" for number in order]
+        for path, one in zip(written, made, strict=True):
+            path.write_text(one.result().dumps(), encoding="utf-8")
     return written
+
+
+def _bundled(number: str, name: str, folder: Path, samples: Path, secret: bytes) -> Exercise:
+    truth = keys.read(samples / name, folder.parent / f"{name}.truth.json", folder / f"{name}.toml")
+    return sealing.exercise_of(number, truth, secret)
 
 
 def _truth(wanted: Wanted) -> Truth:

@@ -23,6 +23,7 @@ from mqlab import units
 from mqlab.capture import Capture, Text, open_capture
 from mqlab.diagnosis import Diagnosis, Verdict
 from mqlab.findings import Finding
+from mqlab.plots import Plots
 from mqlab.training import attempt as attempts
 from mqlab.training import exercise as exercises
 from mqlab.training.attempt import Attempt, Reply
@@ -47,6 +48,12 @@ _NEXT = (
 )
 
 
+class _Figures(Plots):
+    def delivery(self, topic: str | None = None) -> go.Figure:
+        """Locked: it names why messages were lost."""
+        raise LockedError(f"How far the messages of {topic or 'a topic'} got")
+
+
 class Sealed(Capture):
     """A capture whose findings and verdict nobody sees yet; everything else is as in a real incident."""
 
@@ -56,6 +63,11 @@ class Sealed(Capture):
     def findings(self) -> tuple[Finding, ...]:
         """Locked."""
         raise LockedError("What mqlab found")
+
+    @property
+    def plot(self) -> Plots:
+        """Every figure but the one whose legend names the class."""
+        return _Figures(self.facts, self.diagnosis, self.options.group, self.options.topic, self.options.client)
 
     def show(self, finding: str, lines: int = 3) -> Text:
         """Locked."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from html import escape
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import pandas as pd
 
@@ -24,6 +24,7 @@ from mqlab.sources import Role
 from mqlab.training import cutting
 from mqlab.training.cutting import How, Known
 from mqlab.training.errors import TrainingError
+from mqlab.training.journal import Journal
 from mqlab.training.review import Review as Review
 from mqlab.training.review import Visit
 
@@ -33,19 +34,6 @@ COSTS: Mapping[str, int] = {Role.LEDGER: 5, **dict.fromkeys((role for role in Ro
 """Steps that it takes to get hold of something; everything else takes one."""
 ASKED, WAITED, ACTED = "desk-asked", "desk-waited", "desk-acted"
 """Kinds of the journal's entries."""
-
-
-class Journal(Protocol):
-    """What was done, oldest first; nothing is ever taken back."""
-
-    @property
-    def entries(self) -> Sequence[Mapping[str, Any]]:
-        """All entries, each with its ``kind``."""
-        ...
-
-    def append(self, kind: str, **fields: Any) -> None:
-        """One more entry."""
-        ...
 
 
 class NotOnDeskError(TrainingError):

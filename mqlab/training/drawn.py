@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from mqlab import units
@@ -16,6 +17,7 @@ from mqlab.capture import Capture
 from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Finding
+from mqlab.training.keys import lines
 
 _FAMILIES = {
     "Traffic amplification": "traffic",
@@ -51,7 +53,7 @@ def key_of(capture: Capture, truth: Mapping[str, Any], seed: int = 0) -> dict[st
             "wrong": {slug: _why_not(diagnosis, slug) for slug in others if slug not in truth.get("also_true", ())},
             "partial": dict.fromkeys(truth.get("also_true") or (), "It is there too, but it is not the cause."),
         },
-        "order": list(_order(found, truth)),
+        "order": list(_order(capture, found, truth)),
         "timeline": list(_timeline(truth)),
         "lesson": {"text": _lesson(known, diagnosis)},
     }
@@ -83,7 +85,7 @@ def _parts(
     if found and len(names := _names(capture, found)) > 3:
         wrong = {name: "It is in the material, but it is not the one." for name in names if name != found.subject}
         yield "who", {"question": "Who?", "right": found.subject, "because": found.statement, "wrong": wrong}
-    if proof := list(_proof(found, truth)):
+    if proof := list(_proof(capture, found, truth)):
         yield "line", {"proof": proof}
     measure = next((name for name in _ASKED if found and name in found.measures), None)
     if found and measure:
@@ -136,18 +138,22 @@ def _names(capture: Capture, found: Finding) -> list[str]:
     return [found.subject, *alike[:5]]
 
 
-def _proof(found: Finding | None, truth: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _proof(capture: Capture, found: Finding | None, truth: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the truth names, as far as the material has it (a ledger may be compressed there), then what mqlab cites."""
     for one in truth.get("evidence", ()):
-        yield {"file": one["file"], "contains": one["contains"], "because": one["why"]}
+        for path in (Path(capture.paths[0], one["file"]), Path(capture.paths[0], f"{one['file']}.gz")):
+            if path.is_file() and any(one["contains"] in line for line in lines(path)):
+                name = path.relative_to(capture.paths[0]).as_posix()
+                yield {"file": name, "contains": one["contains"], "because": one["why"]}
     for place in found.evidence if found else ():
         line = {"line": place.line} if place.line else {}
         yield {"file": place.source, **line, "because": place.why or place.text}
 
 
-def _order(found: Finding | None, truth: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _order(capture: Capture, found: Finding | None, truth: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """The sources of the finding's evidence, as they come."""
     seen: set[str] = set()
-    for one in _proof(found, truth):
+    for one in _proof(capture, found, truth):
         if one["file"] not in seen:
             seen.add(one["file"])
             call = f"capture.lines({one['file']!r}, {one.get('line', 1)})"

@@ -22,6 +22,8 @@ from mqlab.training.locks import Lock, derived, unsealed
 
 BUNDLED = Path(__file__).parent / "exercises"
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+FOLDER = Path("mqlab-training")
+"""Where attempts go, if nobody says otherwise."""
 CHAPTERS: Mapping[str, str] = {
     "lag": "Offsets and lag",
     "groups": "Groups",

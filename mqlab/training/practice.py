@@ -29,15 +29,13 @@ from mqlab.training import exercise as exercises
 from mqlab.training.attempt import Attempt, Reply
 from mqlab.training.desk import Desk
 from mqlab.training.errors import LockedError, NothingArrivedError
-from mqlab.training.exercise import BUNDLED, CHAPTERS, SAMPLES
+from mqlab.training.exercise import BUNDLED, CHAPTERS, FOLDER, SAMPLES
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from mqlab.training.debrief import Debrief
 
-FOLDER = Path("mqlab-training")
-"""Where attempts go, if nobody says otherwise."""
 _LOCKED = Verdict("locked", None, "The verdict opens when you have answered all questions.", ())
 _NEXT = (
     ("exercise.capture", "the material: tables, lines, figures; the verdict is locked"),
@@ -54,10 +52,13 @@ class _Figures(Plots):
         raise LockedError(f"How far the messages of {topic or 'a topic'} got")
 
 
+@dataclasses.dataclass(frozen=True, repr=False)
 class Sealed(Capture):
     """A capture whose findings and verdict nobody sees yet; everything else is as in a real incident."""
 
-    __slots__ = ()
+    def __post_init__(self) -> None:
+        """Whatever it is made of, a part of itself too, has no verdict."""
+        object.__setattr__(self, "diagnosis", _without_verdict(self.diagnosis))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -73,24 +74,10 @@ class Sealed(Capture):
         """Locked."""
         raise LockedError(f"Finding {finding} with its {lines} lines")
 
-    def where(
-        self,
-        *,
-        since: str | float | None = None,
-        until: str | float | None = None,
-        group: str | None = None,
-        topic: str | None = None,
-        client: str | None = None,
-    ) -> Capture:
-        """Less of it, as of a capture; the verdict stays locked."""
-        part = Capture.where(self, since=since, until=until, group=group, topic=topic, client=client)
-        return dataclasses.replace(part, diagnosis=_without_verdict(part.diagnosis))
-
 
 def sealed(capture: Capture) -> Sealed:
     """*capture* without its verdict."""
-    told = {field.name: getattr(capture, field.name) for field in dataclasses.fields(capture)}
-    return Sealed(**told | {"diagnosis": _without_verdict(capture.diagnosis)})
+    return Sealed(**{field.name: getattr(capture, field.name) for field in dataclasses.fields(capture)})
 
 
 def _without_verdict(diagnosis: Diagnosis) -> Diagnosis:

@@ -7,9 +7,7 @@ from typing import Any
 
 import click
 
-from mqlab.training.exercise import BUNDLED, SAMPLES
-
-FOLDER = Path("mqlab-training")
+from mqlab.training.exercise import BUNDLED, FOLDER, SAMPLES
 
 _file = click.Path(dir_okay=False, path_type=Path)
 _dir = click.Path(file_okay=False, path_type=Path)

@@ -254,7 +254,8 @@ class Desk:
             ('desk.act("…")', "stop the clock and say what you would do"),
         ]
 
-    def _told(self) -> list[str]:
+    def told(self) -> list[str]:
+        """The clock, what is on the desk, and whether it is over, a sentence each."""
         pace = "" if self.step == 60 else f" (a minute of the story is {_seconds(self.step)} of the material)"
         here = ", ".join(self._asked()) or "nothing yet"
         over = ["The material ends here: there is nothing more to wait for."] if self.moment >= self._end else []
@@ -263,7 +264,7 @@ class Desk:
 
     def __repr__(self) -> str:
         width = max((len(call) for call, _ in self._next()), default=0)
-        return "\n".join([*self._told(), *(f"  {call:<{width}}  {what}" for call, what in self._next())])
+        return "\n".join([*self.told(), *(f"  {call:<{width}}  {what}" for call, what in self._next())])
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -271,7 +272,7 @@ class Desk:
             f"<td style='text-align:left'>{escape(what)}</td></tr>"
             for call, what in self._next()
         )
-        head, *rest = map(escape, self._told())
+        head, *rest = map(escape, self.told())
         told = f"<b>{head}</b>{''.join(f'<p>{line}</p>' for line in rest)}"
         return f"<div style='max-width:80ch'>{told}<table>{rows}</table></div>"
 

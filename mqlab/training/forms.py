@@ -55,7 +55,6 @@ class _Form:
             self.field = widgets.RadioButtons(options=options, value=None, layout=widgets.Layout(width="auto"))
         else:
             self.field = widgets.Text(placeholder=_WAYS[question.kind], layout=widgets.Layout(width="50ch"))
-            self.field.continuous_update = False
         self.buttons = {
             "Check": widgets.Button(description="Check", button_style="primary"),
             "Hint": widgets.Button(description="Hint", tooltip="It costs a fifth of the question's points"),

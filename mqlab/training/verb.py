@@ -52,7 +52,7 @@ def start(number: str, roll_back: bool, learner: str, chosen: Path, samples: Pat
     notebook = write(attempt, samples)
     click.echo(f"{practice.headline(attempt)}\n\n{attempt.exercise.story}\n")
     if attempt.rolled_back:
-        click.echo(f"{begun.desk}\n")
+        click.echo(f"What there is, and what it takes: mqlab train desk {number}\n")
     click.echo(
         f"Material   {attempt.material}\nNotebook   jupyter lab {notebook}\nAnswers    mqlab train check {number}"
     )
@@ -116,7 +116,7 @@ def progress(chosen: Path, folder: Path) -> int:
 @_samples
 @_folder
 def desk(number: str, ask: tuple[str, ...], wait: int | None, act: str | None, samples: Path, folder: Path) -> int:
-    """The clock of exercise NUMBER started with --roll-back: ask for material, wait, act."""
+    """The clock of exercise NUMBER started with --roll-back: ask for material, wait, act; else what there is."""
     from mqlab.training.practice import desk_of
 
     clock = desk_of(_attempt(number, folder), (samples,))
@@ -126,7 +126,9 @@ def desk(number: str, ask: tuple[str, ...], wait: int | None, act: str | None, s
         clock.wait(wait)
     if act:
         clock.act(act)
-    click.echo(str(clock))
+    click.echo("\n".join(clock.told()))
+    if not (ask or wait or act):
+        click.echo(f"\n{clock.sources().to_string(index=False)}\n\nmqlab train desk {number} --ask NAME gets one.")
     return 0
 
 

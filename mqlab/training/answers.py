@@ -15,6 +15,10 @@ from datetime import UTC, datetime
 from mqlab import quantities, units
 from mqlab.training.errors import BadAnswerError
 
+EXAMPLES: Mapping[str, str] = {
+    "moment": "12:20:34", "amount": "1234, 4.5k or 1.2M", "place": "logs/server.log:834",
+}  # fmt: skip
+"""How an answer is written, by the kind of its question."""
 _FINER = 4
 """Cells of the grid within what is tolerated on one side."""
 _HALF = 3

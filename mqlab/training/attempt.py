@@ -16,10 +16,10 @@ from typing import Any
 
 from mqlab import units
 from mqlab.training import exercise as exercises
+from mqlab.training.answers import EXAMPLES
 from mqlab.training.errors import BadAnswerError, BadKeyError, NotStartedError, TrainingError
 from mqlab.training.exercise import Exercise, Question
 from mqlab.training.journal import NAME, Journal
-from mqlab.training.sealing import hint as opens_hint
 
 TRIES = (1.0, 0.6, 0.3)
 """What an answer is worth at the first, second and third try."""
@@ -125,7 +125,7 @@ class Attempt:
         number = len(self._now(asked).hints) + 1
         if number > asked.hints:
             raise BadAnswerError("There is no more hint to this question.")
-        text: str = asked.lock.open(opens_hint(number))["text"]  # type: ignore[index]
+        text: str = asked.lock.open(exercises.hint(number))["text"]  # type: ignore[index]
         self.journal.append("hint", question=asked.name, text=text)
         return text
 
@@ -229,8 +229,7 @@ def _standing(question: Question, entries: Sequence[dict[str, Any]]) -> Standing
 
 def shown(question: Question) -> str:
     """A question as text: what is asked, the options by number, how to write the answer."""
-    ways = {"moment": "A moment, as 12:20:34 (UTC).", "amount": f"A number of {question.unit}.",
-            "place": "A line, as logs/server.log:834."}  # fmt: skip
+    ways = {"moment": "A moment in UTC", "amount": f"A number of {question.unit}", "place": "A line"}
     options = [f"  {number}. {text}" for number, text in enumerate(question.options.values(), start=1)]
     head = f"{question.text} ({units.counted(question.points, 'point')})"
-    return "\n".join([head, *(options or [f"  {ways[question.kind]}"])])
+    return "\n".join([head, *(options or [f"  {ways[question.kind]}, as {EXAMPLES[question.kind]}."])])

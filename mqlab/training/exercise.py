@@ -48,6 +48,7 @@ class Question:
     lock: Lock
     hints: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
+    """What is shown by what is locked, in the order of the file, which is the alphabet's."""
     unit: str = ""
     tolerance: float = 0.0
     """Seconds of a moment, a part of an amount."""
@@ -100,6 +101,11 @@ class Exercise:
     def dumps(self) -> str:
         """Itself as JSON."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def hint(number: int) -> str:
+    """What opens a hint in its question's lock."""
+    return f"hint {number}"
 
 
 def joined(shares: Sequence[str]) -> bytes:

@@ -13,10 +13,12 @@ from typing import Any
 
 from mqlab.capture import Text
 from mqlab.training import attempt as attempts
+from mqlab.training.answers import EXAMPLES
 from mqlab.training.attempt import Attempt, Standing
 from mqlab.training.errors import BadAnswerError, TrainingError
 
-_WAYS = {"moment": "12:20:34", "amount": "1234, 4.5k or 1.2M", "place": "logs/server.log:834"}
+_STYLE = "<style>.mqlab-form .widget-radio-box label { height: auto; line-height: 1.4; margin: 3px 0; }</style>"
+"""Options that are longer than a line wrap."""
 
 
 def form(attempt: Attempt, name: str | None = None) -> Any:
@@ -54,7 +56,7 @@ class _Form:
             options = [(text, key) for key, text in question.options.items()]
             self.field = widgets.RadioButtons(options=options, value=None, layout=widgets.Layout(width="auto"))
         else:
-            self.field = widgets.Text(placeholder=_WAYS[question.kind], layout=widgets.Layout(width="50ch"))
+            self.field = widgets.Text(placeholder=EXAMPLES[question.kind], layout=widgets.Layout(width="50ch"))
         self.buttons = {
             "Check": widgets.Button(description="Check", button_style="primary"),
             "Hint": widgets.Button(description="Hint", tooltip="It costs a fifth of the question's points"),
@@ -66,6 +68,7 @@ class _Form:
         self.buttons["Give up"].on_click(lambda _: self._do(partial(attempt.give_up, name)))
         row = widgets.HBox(list(self.buttons.values()))
         self.box = widgets.VBox([self.head, self.field, row, self.said], layout=wide)
+        self.box.add_class("mqlab-form")
         self._refresh("")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -89,7 +92,7 @@ class _Form:
 
     def _refresh(self, problem: str) -> None:
         one = _standing(self.attempt, self.name)
-        self.head.value = f"<b>{escape(one.question.text)}</b> ({one.question.points} points)"
+        self.head.value = f"{_STYLE}<b>{escape(one.question.text)}</b> ({one.question.points} points)"
         self.field.disabled = one.closed
         self.buttons["Check"].disabled = self.buttons["Give up"].disabled = one.closed
         self.buttons["Hint"].disabled = one.closed or len(one.hints) == one.question.hints

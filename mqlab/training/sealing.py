@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-import random
 import secrets
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from mqlab.training import cutting, keys
 from mqlab.training.answers import moment_of
 from mqlab.training.errors import BadKeyError
-from mqlab.training.exercise import Exercise, Question, fingerprint, joined, listing
+from mqlab.training.exercise import Exercise, Question, fingerprint, hint, joined, listing
 from mqlab.training.keys import POINTS, Asked, Truth
 from mqlab.training.locks import derived, locked, sealed, unsealed
 
@@ -43,7 +41,7 @@ def read_key(path: Path) -> bytes:
 
 
 def exercise_of(number: str, truth: Truth, secret: bytes, seed: int = 0) -> Exercise:
-    """The exercise about one capture; with another seed its options stand in another order.
+    """The exercise about one capture; with another *seed* no answer of one set opens a reply of the other.
 
     Raises:
         BadKeyError: its key lacks something.
@@ -99,15 +97,10 @@ def _sealed(one: Asked, points: int, own: bytes, share: str | None) -> Question:
         points=points,
         lock=locked(replies | hints, derived(own, one.name, "salt").hex()[:32]),
         hints=len(hints),
-        options=_shuffled(one.options, own),
+        options=one.options,
         unit=one.unit,
         tolerance=one.tolerance,
     )
-
-
-def hint(number: int) -> str:
-    """What opens a hint."""
-    return f"hint {number}"
 
 
 def _points(questions: list[Asked]) -> dict[str, int]:
@@ -117,10 +110,3 @@ def _points(questions: list[Asked]) -> dict[str, int]:
     heaviest = max(points, key=lambda name: points[name])
     points[heaviest] += 100 - sum(points.values())
     return points
-
-
-def _shuffled(options: Mapping[str, str], own: bytes) -> dict[str, str]:
-    """*options* in an order of their own for each set."""
-    names = list(options)
-    random.Random(derived(own, *sorted(names))).shuffle(names)
-    return {name: options[name] for name in names}

@@ -11,6 +11,7 @@ from mqlab import units
 from mqlab.catalogue import INCIDENTS
 from mqlab.training.answers import moment_of
 from mqlab.training.attempt import Attempt, Standing
+from mqlab.training.keys import STARTS
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -102,6 +103,8 @@ class Debrief:
         """What is right, in the words of the key."""
         if question == "mechanism":
             return self.incident
+        if question == "starts_in":
+            return STARTS[self.key["starts_in"]["right"]]
         if question == "side_effect":
             return str(self.key["repair"]["right"]["side_effect"])
         part = self.key[question]

@@ -17,7 +17,9 @@ from mqlab.training.answers import EXAMPLES
 from mqlab.training.attempt import Attempt, Standing
 from mqlab.training.errors import BadAnswerError, TrainingError
 
-_STYLE = "<style>.mqlab-form .widget-radio-box label { height: auto; line-height: 1.4; margin: 3px 0; }</style>"
+_STYLE = """<style>.mqlab-form .widget-radio-box label {
+  display: flex; flex-direction: row-reverse; justify-content: flex-end; align-items: flex-start; gap: 6px;
+  height: auto; line-height: 1.4; margin: 3px 0; }</style>"""
 """Options that are longer than a line wrap."""
 
 

@@ -119,7 +119,9 @@ def _again(a: Side, b: Side, lead: Finding, same: list[Finding]) -> Answer:
         told = f"The same cause in the same place: both show {lead.incident} at {there.subject}{behind}; {then}."
         return Answer(SAME_PLACE, told, doubt)
     if roles(a, lead) == roles(b, there):
-        told = f"The same cause in another place: {lead.incident} at {lead.subject} in A, at {there.subject} in B{behind}."
+        told = (
+            f"The same cause in another place: {lead.incident} at {lead.subject} in A, at {there.subject} in B{behind}."
+        )
         return Answer(SAME_CAUSE, told, (*doubt, *_elsewhere(a, b, lead)))
     told = f"The same class of another kind: {lead.incident} at {lead.subject} in A, at {there.subject} in B{behind}."
     return Answer(SAME_CLASS, told, (*doubt, *_elsewhere(a, b, lead)))

@@ -170,9 +170,7 @@ def _settings(rows: Sequence[SettingRow]) -> Table:
         if rows
         else "No setting that both tell has another value in B than in A."
     )
-    cells = tuple(
-        (f"{row.scope} {row.owners}".strip(), row.key, row.a, row.b, ", ".join(row.named_by)) for row in rows
-    )
+    cells = tuple((f"{row.scope} {row.owners}".strip(), row.key, row.a, row.b, ", ".join(row.named_by)) for row in rows)
     return Table("Settings that differ", note, ("whose", "setting", "A", "B", "named by"), cells, first=usual)
 
 

@@ -127,7 +127,9 @@ def settings(a: Side, b: Side) -> tuple[SettingRow, ...]:
         SettingRow(scope, ", ".join(names), key, own, other, _named_by(key, pages), _LOCAL.search(key) is not None)
         for (scope, key, own, other), names in owners.items()
     ]
-    return tuple(sorted(rows, key=lambda r: (not r.named_by, r.local or r.scope == "application", r.scope, r.key, r.owners)))
+    return tuple(
+        sorted(rows, key=lambda r: (not r.named_by, r.local or r.scope == "application", r.scope, r.key, r.owners))
+    )
 
 
 def _named_by(key: str, pages: Mapping[str, str]) -> tuple[str, ...]:
@@ -259,7 +261,7 @@ def _compared(counts: tuple[int, int], minutes: tuple[float, float]) -> str:
 
 def _minutes(side: Side) -> Mapping[str, float]:
     """Minutes that the logs of each kind cover, added up; a log whose lines are not dated covers none."""
-    found: Counter[str] = Counter()
+    found: dict[str, float] = defaultdict(float)
     for one in side.facts.coverage:
         if one.role.is_log and one.first_at is not None and one.last_at is not None:
             found[kind(one)] += max(one.last_at - one.first_at, 1.0) / 60

@@ -55,6 +55,11 @@ class Chronology:
     left_out: int
     """Rows beyond those of a page."""
 
+    @property
+    def days(self) -> int:
+        """How many days it touches."""
+        return len({int(row.at // 86400) for row in (*self.told, *self.rest)})
+
     def moment(self, mark: str) -> float | None:
         """When the incident had its *mark*; None where nothing says it."""
         return next((one.at for row in self.told for one in row.happened if one.mark == mark), None)

@@ -105,17 +105,17 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
 @click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
 @click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
 def report(output: str, exit_code: bool, **material: Any) -> int:
-    """Run the notebooks that fit and write one HTML file, with findings.json beside it."""
+    """Run the notebooks that fit and write one HTML file, with its findings beside it as NAME.findings.json."""
     from mqlab import screen
 
     capture, _ = opened(**material)
     with progress() as tell:
         tell("running the notebooks")
-        from mqlab.report import render
+        from mqlab.report import findings_beside, render
 
         written = render(capture, Path(output))
     click.echo(f"{capture.diagnosis.verdict.incident}: {capture.diagnosis.verdict.statement}")
-    click.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB), {written.with_name('findings.json')}")
+    click.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB), {findings_beside(written)}")
     return screen.exit_code(capture.diagnosis) if exit_code else 0
 
 

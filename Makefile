@@ -7,7 +7,7 @@ SAMPLE ?= data/samples/kafka-amp-17
 REPORT ?= report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test check fix notebooks exercises docs bench lab clean
+.PHONY: help setup report test check fix notebooks exercises docs texts bench lab clean
 
 help: ## print this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -55,6 +55,9 @@ exercises: setup ## seal the exercises of the training from their keys in tests/
 docs: setup ## write docs/incidents.md and docs/tables.md
 	$(BIN)/python -m mqlab.catalogue > docs/incidents.md
 	$(BIN)/python -m mqlab.tables > docs/tables.md
+
+texts: setup ## bring the message catalogues of mqlab/languages up to date with the texts
+	$(BIN)/python -m mqlab.languages
 
 bench: setup ## measure reading speed on generated logs
 	$(BIN)/python -m bench

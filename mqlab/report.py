@@ -17,6 +17,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.figures.style import plotly_script
 from mqlab.figures.timeline import timeline
 from mqlab.frames import where
+from mqlab.languages import pages
 from mqlab.reporting.running import run
 from mqlab.reporting.sections import Section, as_figure, fitting, script_hash
 from mqlab.reporting.view import view
@@ -74,7 +75,7 @@ def html(capture: Capture, sections: Sequence[Section] = (), given: Mapping[str,
     plotly = plotly_script()
     chart = timeline(capture.facts, capture.diagnosis).to_plotly_json()
     first = next(iter(capture.diagnosis.findings), None)
-    return (
+    return pages.page(
         _environment()
         .get_template("default.html.j2")
         .render(

@@ -1,4 +1,4 @@
-"""``python -m mqlab.languages``: bring the catalogues up to date with the texts; new ones wait for their translation."""
+"""``python -m mqlab.languages``: bring catalogues up to date with the texts; new ones wait for their translation."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 CODE = (
     "capture", "card", "catalogue", "changes", "commands", "frames", "hypotheses", "known_errors", "marks", "plots",
-    "precedence", "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict", "assembly", "clocks",
-    "delivery", "detectors", "figures", "groups", "kafka", "logs", "models", "mqtt", "reporting", "rocketmq",
+    "precedence", "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict", "assembly",
+    "clocks", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models", "mqtt", "reporting", "rocketmq",
     "scenarios", "screens", "shared", "symptoms", "traces", "traffic", "views",
 )  # fmt: skip
 """Modules and packages whose texts stand on a screen or in a report."""
@@ -43,7 +43,7 @@ _EDGES = (
 """What joins a text to others."""
 
 
-class _Texts(ast.NodeVisitor):
+class Texts(ast.NodeVisitor):
     """Templates of one module, with the line of each."""
 
     def __init__(self) -> None:
@@ -244,7 +244,7 @@ def _of_code() -> Iterator[tuple[str, str]]:
     for name in CODE:
         path = PACKAGE / name
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]:
-            texts = _Texts()
+            texts = Texts()
             texts.visit(ast.parse(file.read_text(encoding="utf-8")))
             yield from ((text, str(file.relative_to(PACKAGE))) for text in texts.found)
 

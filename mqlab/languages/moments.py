@@ -20,7 +20,7 @@ _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)((?:[ T]\d\d:\d\d(?::\d\d)?)?(?: ?(?:UTC|
 def local(text: str, language: str) -> str | None:
     """A duration, share or date as *language* writes it; None for all else."""
     if told := _DURATION.fullmatch(text):
-        words = format_unit(0, _UNITS[told[3]], length="long", locale=language)
+        words = format_unit(0, _UNITS[told[3]], length="short", locale=language)
         return f"{told[1]}{told[2]} {words.removeprefix('0').strip()}"
     if share := _PERCENT.fullmatch(text):
         return f"{share[1]}%"
@@ -29,5 +29,5 @@ def local(text: str, language: str) -> str | None:
             day = format_date(datetime.fromisoformat(stamp[1]), "long", locale=language)
         except ValueError:
             return None
-        return day + (f" {rest}" if (rest := stamp[2].replace("T", " ").strip()) else "")
+        return day + (f" {rest}" if (rest := stamp[2].removeprefix("T").strip()) else "")
     return None

@@ -30,8 +30,8 @@ _READINGS = 6
 _STEPS = 600
 """Readings of one text; what is left then stays as it is."""
 _LONGEST = 6000
-_LISTS = (("; ", ";"), (" | ", " | "), (" · ", " · "), (" → ", " → "), (" -> ", " -> "), ("   ", "   "), (": ", ":"))
-_LATER = ((" = ", " = "), (" + ", " + "), (", and ", ","), (", ", ","), (" and ", " 和 "))
+_LISTS = (("; ", "；"), (" | ", " | "), (" · ", " · "), (" → ", " → "), (" -> ", " -> "), ("   ", "   "), (": ", "："))
+_LATER = ((" = ", " = "), (" + ", " + "), (", and ", "，"), (", ", "，"), (" and ", " 和 "))
 _RANGE = re.compile(r"([^\s].*?) to (.*)", re.DOTALL)
 _NUMERIC = re.compile(r"[\s\d.,:%×≥≤≈~∞+-]*(?:[A-Za-z]{1,4}(?:/s)?)?(?: UTC)?")
 _BRACKETED = re.compile(r"(.*?)(\s*)\(([^()]*(?:\([^()]*\)[^()]*)*)\)(.*)", re.DOTALL)
@@ -183,9 +183,7 @@ class Translator:
     def _filled(
         self, template: Template, places: tuple[str, ...], known: dict[str, tuple[str, int]]
     ) -> tuple[str, int]:
-        parts = {
-            number: self._edged(place, known) for number, place in zip(template.order, places, strict=True)
-        }
+        parts = {number: self._edged(place, known) for number, place in zip(template.order, places, strict=True)}
         told = _PLACE.sub(lambda place: parts.get(int(place[1]), ("", 0))[0], template.translation)
         return told, sum(left for _, left in parts.values())
 
@@ -217,11 +215,11 @@ class Translator:
         left = before[1] + inside[1] + after[1]
         if (before[0], inside[0], after[0]) == (found[1], found[3], found[4]):
             return
-        yield f"{before[0]}({inside[0]}){after[0]}", left
+        yield f"{before[0]}（{inside[0]}）{after[0]}", left
 
 
 def _marks(text: str) -> str:
-    return text.replace(", ", ",").replace("; ", ";")
+    return text.replace(", ", "，").replace("; ", "；")
 
 
 def _variants(text: str) -> Iterator[str]:

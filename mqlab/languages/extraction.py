@@ -19,6 +19,7 @@ CODE = (
     "precedence", "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict", "assembly",
     "clocks", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models", "mqtt", "reporting", "rocketmq",
     "scenarios", "screens", "shared", "symptoms", "traces", "traffic", "views",
+    "verbs/explaining", "verbs/listing",
 )  # fmt: skip
 """Modules and packages whose texts stand on a screen or in a report."""
 _PLACE = object()

@@ -11,7 +11,7 @@ Sample::
     cost: {per_lost_message: 0.02, per_minute: 40, currency: EUR}
     went_well: [the on-call engineer knew the bridge]
     went_badly: [nobody watches bytes out per byte in]
-    actions: [{what: Alert on batch splits, owner: Ines, due: 2026-12-04, status: open}]
+    actions: [{what: Alert on batch splits, owner: Maria, due: 2026-12-04, status: open}]
     zones: {"logs/rocketmq/*": Asia/Shanghai}
     roles: {"clients/*": bridge}
     dismissed: [{id: "fan-out:plant-telemetry", reason: the second group is wanted}]

@@ -19,6 +19,7 @@ from mqlab import jsonout
 from mqlab.diagnosis import Diagnosis
 from mqlab.figures.style import DARK, plotly_script
 from mqlab.figures.timeline import timeline
+from mqlab.languages import pages as languages
 from mqlab.reporting import pages, printing
 from mqlab.reporting.running import run
 from mqlab.reporting.sections import Section, arranged, as_figure, fitting, script_hash
@@ -35,7 +36,7 @@ _SCRIPT = Path(__file__).parent / "templates" / "report.js"
 
 
 def render(
-    capture: Capture, out: Path, *, notebooks: Sequence[str] | None = None, template: str = pages.BUILT_IN[0]
+    capture: Capture, out: Path, *, notebooks: Sequence[str] | None = None, template: str = pages.DEFAULT
 ) -> Path:
     """Run the notebooks (those that fit, unless named), write the report and its findings as JSON beside it.
 
@@ -48,7 +49,7 @@ def render(
     """
     given = parameters(capture)
     pdf = wants(template, out)
-    fit = () if "-" in capture.paths or template == "short" else fitting(capture.diagnosis, capture.facts)
+    fit = () if "-" in capture.paths or template == pages.SHORT else fitting(capture.diagnosis, capture.facts)
     chosen = fit if notebooks is None else notebooks
     page = html(capture, run(chosen, given), given, template)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -91,35 +92,37 @@ def html(
     capture: Capture,
     sections: Sequence[Section] = (),
     given: Mapping[str, Any] | None = None,
-    template: str = pages.BUILT_IN[0],
+    template: str = pages.DEFAULT,
 ) -> str:
     """The page as text."""
     facts, diagnosis = capture.facts, capture.diagnosis
     first = next(iter(diagnosis.findings), None)
     shown = view(facts, diagnosis, capture.notes)
+    return page(
+        template,
+        title=shown.title,
+        view=shown,
+        story=shown.story,
+        diagnosis=diagnosis,
+        material=diagnosis.material,
+        findings=shown.dossiers,
+        changes=shown.changes,
+        trigger=first.facts.get("trigger") if first else None,
+        ledger=first.ledger if first else None,
+        timeline=as_figure(timeline(facts, diagnosis).to_plotly_json()),
+        sections=arranged(sections, diagnosis),
+        parameters=sorted((given or {}).items()),
+        versions=_versions(diagnosis),
+    )
+
+
+def page(template: str, **told: Any) -> str:
+    """A template as a page that opens offline: its charts are drawn by the one script that it may run."""
     plotly = plotly_script()
     draw = _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
-    return pages.page(
-        template,
-        {
-            "title": shown.title,
-            "view": shown,
-            "story": shown.story,
-            "diagnosis": diagnosis,
-            "material": diagnosis.material,
-            "findings": shown.dossiers,
-            "changes": shown.changes,
-            "trigger": first.facts.get("trigger") if first else None,
-            "ledger": first.ledger if first else None,
-            "timeline": as_figure(timeline(facts, diagnosis).to_plotly_json()),
-            "sections": arranged(sections, diagnosis),
-            "parameters": sorted((given or {}).items()),
-            "versions": _versions(diagnosis),
-            "plotly": SafeText(plotly),
-            "draw": SafeText(draw),
-            "policy": _POLICY.format(" ".join(map(script_hash, (plotly, draw)))),
-        },
-    )
+    policy = _POLICY.format(" ".join(map(script_hash, (plotly, draw))))
+    told |= {"plotly": SafeText(plotly), "draw": SafeText(draw), "policy": policy}
+    return languages.page(pages.page(template, told))
 
 
 def _versions(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:

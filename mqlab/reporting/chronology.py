@@ -18,7 +18,12 @@ _TOLD = ("broker-stopped", "broker-started", "out-of-memory", "process-exit", "p
 _GRAVE = ("broker-stopped", "out-of-memory", "process-exit")
 _SHOWN = 12
 """Rows that a reader takes in at once; the others stand behind a fold."""
+_FEW = 4
+"""Rows that are shown even where none of them tells much."""
+_LATER = 600.0
+"""Seconds after its end within which starts of processes belong to an incident."""
 _MOST = 200
+_LIGHT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,11 @@ class Row:
 
     at: float
     happened: tuple[Happening, ...]
+
+    @property
+    def weight(self) -> int:
+        """That of the weightiest."""
+        return min(one.weight for one in self.happened)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +94,17 @@ def chronology(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> Chro
         if one.text not in {other.text for other in seconds[int(one.at)]}:
             seconds[int(one.at)].append(one)
     rows = [Row(own[0].at, tuple(own)) for own in seconds.values() if own]
-    ranked = sorted(rows, key=lambda row: (min(one.weight for one in row.happened), row.at))
-    told = sorted(ranked[:_SHOWN], key=lambda row: row.at)
-    rest = sorted(ranked[_SHOWN:], key=lambda row: row.at)
+    ranked = sorted(rows, key=lambda row: (row.weight, row.at))
+    shown = min(_SHOWN, max(_FEW, sum(row.weight < _LIGHT for row in rows)))
+    told = sorted(ranked[:shown], key=lambda row: row.at)
+    rest = sorted(ranked[shown:], key=lambda row: row.at)
     return Chronology(tuple(told), tuple(rest[:_MOST]), max(0, len(rest) - _MOST))
 
 
 def _of_findings(diagnosis: Diagnosis) -> Iterator[Happening]:
     for number, finding in enumerate(diagnosis.findings, start=1):
         lead, href = number == 1, f"#F{number}"
-        weight = 0 if lead else 1 if finding.severity > Severity.NOTICE else 3
+        weight = 0 if lead else 1 if finding.severity > Severity.NOTICE else _LIGHT
         begin, end = finding.started_at, finding.ended_at
         if begin is not None:
             told = f"{finding.incident} begins: {finding.subject}"
@@ -116,10 +127,17 @@ def _of_changes(changes: Sequence[Change], lead: Finding | None, notes: Incident
             continue
         told = f"{change.what}: {change.before or '—'} → {change.after or '—'}"
         place = where(change.evidence[0]) if change.evidence else ""
-        weight = 1 if change.before is not None else 3
+        weight = 1 if change.before is not None else 2 if _during(change.at, lead) else _LIGHT
         one = Happening(change.at, told, f"#C{number}", place, inferred=change.inferred, weight=weight)
         cured = bool(cure) and f"{change.what} {change.before} -> {change.after}" == cure
         yield replace(one, mark="mitigated", inferred=True, weight=0) if cured else one
+
+
+def _during(at: float, lead: Finding | None) -> bool:
+    if lead is None or lead.started_at is None or lead.severity is Severity.NOTICE:
+        return False
+    end = lead.ended_at.timestamp() + _LATER if lead.ended_at else float("inf")
+    return lead.started_at.timestamp() <= at <= end
 
 
 def _of_people(notes: IncidentNotes) -> Iterator[Happening]:
@@ -140,5 +158,5 @@ def _of_process(episode: Episode) -> Happening:
     times = f" × {units.number(episode.count)}" if episode.count > 1 else ""
     told = f"{episode.kind.replace('-', ' ')} {who}".strip() + times
     return Happening(
-        episode.first_at or 0.0, told, place=where(episode.first), weight=2 if episode.kind in _GRAVE else 3
+        episode.first_at or 0.0, told, place=where(episode.first), weight=2 if episode.kind in _GRAVE else _LIGHT
     )

@@ -67,7 +67,7 @@ def noticed(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, when: Chro
         well.append(f"It was mitigated {units.duration(stopped - detected)} after it was noticed.")
     elif onset is not None and detected is None and stopped is not None and stopped >= onset:
         well.append(f"It was mitigated {units.duration(stopped - onset)} after its onset.")
-    elif stopped is None and end is not None:
+    elif stopped is None and end is not None and family(lead.incident) != DELIVERY:
         badly.append("It ended without a change that this material shows, so it may come back.")
     well += [
         one.statement for one in diagnosis.findings if one.incident in _RECOVERED and one.incident in lead.explains
@@ -94,9 +94,11 @@ def _signs(facts: Facts, lead: Finding, onset: float, detected: float | None) ->
             early = units.duration(detected - _at(first))
             yield f"Logs told of it {early} before people noticed: {first.kind} at {where(first.first)}."
     elif first is not None and detected is None:
-        late = max(0.0, _at(first) - onset)
-        told_at = f"{units.clock(first.first_at)} UTC, {where(first.first)}"
-        yield f"The first line that tells of it came {units.duration(late)} after the onset: {first.kind} at {told_at}."
+        late, told_at = _at(first) - onset, f"{units.clock(first.first_at)} UTC, {where(first.first)}"
+        if late < 1:
+            yield f"Logs told of it at once: {first.kind} at {told_at}."
+        else:
+            yield f"Logs told of it {units.duration(late)} after the onset, not before: {first.kind} at {told_at}."
 
 
 def _at(episode: Episode) -> float:
@@ -107,7 +109,7 @@ def _spared(diagnosis: Diagnosis) -> Iterator[str]:
     """Loss that did not happen: only where it was really looked for."""
     checked = sorted(slug for slug in diagnosis.clear if family(slug) == DELIVERY)
     if checked and not any(family(one.incident) == DELIVERY for one in diagnosis.findings):
-        yield f"{len(checked)} ways to lose or double messages were checked and are clear: {', '.join(checked)}."
+        yield f"Looked for and not there: {', '.join(checked)}, {units.counted(len(checked), 'way')} to lose or double."
 
 
 def actions(found: Sequence[Dossier], notes: IncidentNotes) -> tuple[Action, ...]:

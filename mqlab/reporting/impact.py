@@ -96,7 +96,7 @@ def _money(diagnosis: Diagnosis, grave: Sequence[Finding], notes: IncidentNotes)
     parts = [part for part in _parts(diagnosis, grave, notes, notes.cost) if part[1] and part[2]]
     if parts:
         total = sum(count * rate for _, count, rate in parts)
-        how = " + ".join(f"{units.number(round(count, 2))} {what} × {rate:g}" for what, count, rate in parts)
+        how = " + ".join(f"{units.number(count)} {what} × {rate:g}" for what, count, rate in parts)
         yield Effect(f"About {total:,.2f} {notes.cost.currency}", how=f"{how}, by the rates of incident.yml")
 
 

@@ -18,8 +18,10 @@ from markupsafe import Markup as SafeText
 from mqlab import units
 from mqlab.errors import MqlabError
 from mqlab.frames import where
+from mqlab.languages import said
 
-BUILT_IN = ("default", "short")
+DEFAULT, SHORT = "default", "short"
+BUILT_IN = (DEFAULT, SHORT, "comparison")
 _LINK = re.compile(r'<a href="#([^"]*)"')
 _ID = re.compile(r'\bid="([^"]*)"')
 _CODE = re.compile(r"`([^`]+)`")
@@ -30,7 +32,7 @@ class BadTemplateError(MqlabError):
 
 
 def page(template: str, names: Mapping[str, object]) -> str:
-    """The page that *template* makes: ``default``, ``short`` or the path of a Jinja file.
+    """The page that *template* makes: one that is built in, or the path of a Jinja file.
 
     A link to a place that this template leaves out becomes plain text.
 
@@ -78,9 +80,8 @@ def _source(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        known = ", ".join(BUILT_IN)
         raise BadTemplateError(
-            f"There is no template {str(path)!r}: write {known} or the path of a Jinja file."
+            f"There is no template {str(path)!r}: write {DEFAULT}, {SHORT} or the path of a Jinja file."
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise BadTemplateError(f"{path} cannot be read as a template: {error}.") from error
@@ -112,5 +113,5 @@ def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
 
 
 def _light(text: str) -> SafeText:
-    """Light Markdown of the catalogue: what stands in back-ticks is code."""
-    return SafeText(_CODE.sub(r"<code>\1</code>", escape(text)))
+    """A text of the catalogue in the language that is spoken: what stands in back-ticks is code."""
+    return SafeText(_CODE.sub(r"<code>\1</code>", escape(said(text))))

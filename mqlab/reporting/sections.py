@@ -25,6 +25,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.figures.style import FigureTable, figure_table, spoken
 from mqlab.findings import Certainty, Severity
+from mqlab.languages import pages
 from mqlab.mqtt.connections import connections
 from mqlab.reporting.evidence import TRAFFIC, family
 from mqlab.scope import systems
@@ -68,7 +69,7 @@ def clean_html(html: str) -> Markup:
 
 def markdown(text: str) -> Markup:
     """Prose of a notebook."""
-    return clean_html(str(_PROSE(text)))
+    return clean_html(str(_PROSE(pages.prose(text))))
 
 
 def literal(text: str) -> Markup:
@@ -78,7 +79,7 @@ def literal(text: str) -> Markup:
 
 def as_figure(figure: Mapping[str, Any]) -> Figure:
     """A figure in plotly's JSON form."""
-    chart = {"data": figure.get("data", []), "layout": figure.get("layout", {})}
+    chart = pages.figure({"data": figure.get("data", []), "layout": figure.get("layout", {})})
     table = figure_table(chart)
     return Figure(script_json(chart), table, int(chart["layout"].get("height") or 320), spoken(table))
 
@@ -125,36 +126,30 @@ class Arranged:
 
 
 def arranged(sections: Iterable[Section], diagnosis: Diagnosis) -> Arranged:
-    """This incident's sections first, in the order of its findings; a class named outright before its family."""
+    """This incident's sections first, in the order of its findings; one without a tag belongs to any incident."""
     every = [section for section in sections if "notebook" not in section.serves]
     wanted = _wanted(diagnosis)
 
-    def rank(section: Section) -> tuple[int, int] | None:
-        if not section.serves:
-            return (len(wanted), 0)
-        return min(
-            ((number, level) for number, names in enumerate(wanted) for level, name in enumerate(names)
-             if name in section.serves),
-            default=None,
-        )  # fmt: skip
+    def place(section: Section) -> int:
+        numbers = [number for number, names in enumerate(wanted) if names & set(section.serves)]
+        return min(numbers, default=len(wanted) + bool(section.serves))
 
-    ranked = [(rank(section), section) for section in every if section.shows]
-    own = sorted([(place, section) for place, section in ranked if place is not None], key=lambda pair: pair[0])
+    shown = [section for section in every if section.shows]
     return Arranged(
-        tuple(section for _, section in own),
-        tuple(section for place, section in ranked if place is None),
+        tuple(sorted((one for one in shown if place(one) <= len(wanted)), key=place)),
+        tuple(one for one in shown if place(one) > len(wanted)),
         tuple(dict.fromkeys(section.title for section in every if not section.shows)),
     )
 
 
-def _wanted(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
-    """(class, family) of the incident and what else was found, else of what it may be."""
+def _wanted(diagnosis: Diagnosis) -> tuple[set[str], ...]:
+    """Class and family of the incident and what else was found, else of what it may be."""
     verdict = diagnosis.verdict
     found = [one.incident for one in diagnosis.findings if one.severity > Severity.NOTICE]
     led = [one.incident for one in diagnosis.findings[:1] if one.incident == verdict.incident]
     if verdict.incident == "undetermined":
         found = ["undetermined", *(one.incident for one in verdict.hypotheses), *found]
-    return tuple((slug, family_tag(slug)) for slug in dict.fromkeys((*led, *found)))
+    return tuple({slug, family_tag(slug)} for slug in dict.fromkeys((*led, *found)))
 
 
 def family_tag(incident: str) -> str:

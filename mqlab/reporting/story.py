@@ -13,7 +13,7 @@ from mqlab.findings import Finding, Severity
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.causes import Link, causes
 from mqlab.reporting.chronology import Chronology, chronology
-from mqlab.reporting.evidence import Dossier
+from mqlab.reporting.evidence import DELIVERY, Dossier, family
 from mqlab.reporting.follow_up import Action, Noticed, Question, actions, noticed, questions
 from mqlab.reporting.impact import Effect, effects_of, impact
 from mqlab.shared.wording import few
@@ -64,7 +64,8 @@ def _summary(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Iterator[str]:
         yield f"It brought {few(brought, 3)} with it."
     if others:
         yield f"Found besides, with a cause of its own: {few(others, 3)}."
-    yield _outcome(lead)
+    if outcome := _outcome(lead):
+        yield outcome
 
 
 def _span(lead: Finding) -> str:
@@ -88,6 +89,8 @@ def _outcome(lead: Finding) -> str:
         return "It was still going on at the end of the material."
     if cure:
         return f"It ended, and then this changed, which is probably what ended it: {cure.replace(' -> ', ' → ')}."
+    if family(lead.incident) == DELIVERY:
+        return ""
     return "It ended; what ended it is not in the material." if lead.ended_at else "Its end is not in the material."
 
 

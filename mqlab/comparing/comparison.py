@@ -143,26 +143,27 @@ def _classes(comparison: Comparison) -> Table:
         if rows
         else "Every class ended the same way in both, and none was found."
     )
-    return Table("Verdicts that differ", note, ("class", "A → B", "read as", "because"), rows, first=found)
+    return Table("Verdicts", note, ("class", "A → B", "read as", "because"), rows, first=found)
 
 
 def _measure(row: MeasureRow) -> tuple[str, ...]:
     ratio = units.factor(row.ratio) if row.ratio else NOTHING
     words = row.measure.replace("_", " ")
     own, other = units.measure(row.measure, row.a), units.measure(row.measure, row.b)
-    return (row.incident, words, own, other, difference(row.measure, row.b - row.a), ratio)
+    apart = NOTHING if own == other else difference(row.measure, row.b - row.a)
+    return (row.incident, words, own, other, apart, ratio)
 
 
 def difference(name: str, value: float) -> str:
     """By how much a measure is higher or lower, in its own unit; shares differ by points."""
-    sign = "+" if value > 0 else "−" if value < 0 else "±"
+    sign = "+" if value > 0 else "−"
     if {"fraction", "share"} & set(name.split("_")):
         return f"{sign}{abs(value) * 100:.1f} points"
     return f"{sign}{units.measure(name, abs(value))}"
 
 
 def _settings(rows: Sequence[SettingRow]) -> Table:
-    usual = sum(not row.local for row in rows)
+    usual = sum(bool(row.named_by) or not (row.local or row.scope == "application") for row in rows)
     named = any(row.named_by for row in rows)
     note = (
         f"{'First those that the page of a found class speaks of. ' if named else ''}"

@@ -110,6 +110,8 @@ _LOCAL = re.compile(
     r"^(PROP_|internal\.)|(clientId|clientIP|Addr|consumeTimestamp|instanceName|namesrv\w*|log_dest|listener)$"
 )
 """Keys whose values are names and places."""
+_OBJECT = re.compile(r"(?<=\w)@[0-9a-f]{5,8}\b")
+"""Where in memory a Java object lies: another place in each process."""
 
 
 def settings(a: Side, b: Side) -> tuple[SettingRow, ...]:
@@ -170,7 +172,7 @@ def _configured(facts: Facts) -> _Values:
 def _values(told: Sequence[Setting]) -> str:
     best = min(_RANK.get(one.origin, 9) for one in told)
     own = sorted((one for one in told if _RANK.get(one.origin, 9) == best), key=lambda s: (s.at or 0.0, s.source))
-    values = [one.value.replace("class ", "").strip("[]") or "not set" for one in own]
+    values = [_OBJECT.sub("", one.value.replace("class ", "").strip("[]")) or "not set" for one in own]
     return ", then ".join(v for n, v in enumerate(values) if n == 0 or values[n - 1] != v)
 
 

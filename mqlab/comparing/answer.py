@@ -229,7 +229,7 @@ def _lasted(a: Side, lead: Finding) -> float:
     """From its onset to its end, else to the end of the material; all of the material where it is not dated."""
     if lead.started_at is None:
         return a.seconds
-    end = lead.ended_at.timestamp() if lead.ended_at and not lead.ongoing else a.diagnosis.material.window[1]
+    end = lead.ended_at.timestamp() if lead.ended_at and not lead.ongoing else a.end
     return max(0.0, (end or 0.0) - lead.started_at.timestamp())
 
 
@@ -275,8 +275,9 @@ def _other(a: Side, b: Side) -> tuple[str, ...]:
     """What else B shows, or cannot rule out."""
     if b.lead is not None:
         state = a.state(b.lead.incident)
-        then = _because(state.name, "" if state.name == FOUND else state.because)
-        return (f"B shows {b.lead.incident} at {b.lead.subject}; in A that is {then}.",)
+        if state.name == FOUND:
+            return (f"B shows {b.lead.incident} at {b.lead.subject}; A has that, too.",)
+        return (f"B shows {b.lead.incident} at {b.lead.subject}; in A that is {_because(state.name, state.because)}.",)
     if b.diagnosis.verdict.incident == "undetermined":
         return ("B is undetermined: something in it is unexplained, or could not be checked.",)
     return ()

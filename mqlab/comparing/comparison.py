@@ -27,6 +27,8 @@ from mqlab.comparing.differences import (
 )
 from mqlab.comparing.sides import FOUND, Load, Side
 from mqlab.comparing.tables import NOTHING, Table
+from mqlab.figures import comparing as figures
+from mqlab.figures.comparing import Strand
 
 SCHEMA = "mqlab.comparison/1"
 
@@ -54,6 +56,12 @@ def compare(a: Side, b: Side) -> Comparison:
     return Comparison(a, b, told, *rows, common_load(a, b, a.lead))
 
 
+def timeline(comparison: Comparison) -> Any:
+    """The figure of both, counted from their onsets."""
+    sides = (("A", comparison.a), ("B", comparison.b))
+    return figures.aligned([Strand(name, s.facts, s.diagnosis, origin(s) or 0.0) for name, s in sides])
+
+
 def dumps(comparison: Comparison) -> str:
     """The JSON text that ``mqlab compare --format json`` prints."""
     names = ("classes", "settings", "versions", "lines", "moments")
@@ -77,7 +85,7 @@ def _side(side: Side) -> dict[str, Any]:
         "verdict": side.diagnosis.verdict.incident,
         "subject": lead.subject if lead else None,
         "onset": units.iso(side.onset),
-        "window": [units.iso(at) for at in material.window],
+        "window": [units.iso(side.begin), units.iso(side.end)],
         "files": material.files,
         "lines": material.lines,
         "material": sorted(side.kinds),

@@ -66,7 +66,7 @@ def incident(entry: str, side: Side, notes: IncidentNotes) -> Incident:
     slug = diagnosis.verdict.incident
     usual = INCIDENTS[slug].title if slug in INCIDENTS else ""
     if lead is None:
-        return Incident(entry, slug, notes.title or usual, side.begin, diagnosis.material.window[1])
+        return Incident(entry, slug, notes.title or usual, side.begin, side.end)
     return Incident(
         entry,
         slug,

@@ -8,11 +8,9 @@ from itertools import chain
 from mqlab import report, units
 from mqlab.comparing import answer, comparison, history
 from mqlab.comparing.comparison import Comparison
-from mqlab.comparing.differences import origin
 from mqlab.comparing.history import History
 from mqlab.comparing.tables import Table
 from mqlab.figures import comparing as figures
-from mqlab.figures.comparing import Strand
 from mqlab.reporting.sections import as_figure
 
 _TONES = {
@@ -53,8 +51,7 @@ def compared(told: Comparison) -> str:
         before_figure=1,
         tables=comparison.tables(told),
     )
-    strands = [Strand(name, s.facts, s.diagnosis, origin(s) or 0.0) for name, s in (("A", told.a), ("B", told.b))]
-    return report.page("comparison.html.j2", view=view, figure=as_figure(figures.aligned(strands).to_plotly_json()))
+    return report.page("comparison.html.j2", view=view, figure=as_figure(comparison.timeline(told).to_plotly_json()))
 
 
 def listed(told: History) -> str:

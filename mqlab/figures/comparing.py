@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -159,7 +159,9 @@ def history(marks: Sequence[Mark], repeats: Sequence[Sequence[Mark]] = ()) -> go
     """Classes over time, the most frequent on top; repeats of one cause are joined; below, how long people took."""
     if not marks:
         return empty("No incident in this folder has a date.")
-    lanes = sorted({m.incident for m in marks}, key=lambda name: (-sum(m.incident == name for m in marks), name))
+    often = Counter((mark.incident, bool(mark.severity)) for mark in marks)
+    lanes = [name for name, _ in sorted(often, key=lambda lane: (not lane[1], -often[lane], lane))]
+    lanes = list(dict.fromkeys(lanes))
     timed = any(mark.seconds for mark in marks)
     high = 46 + 24 * len(lanes)
     weights = (high, 150) if timed else (high,)
@@ -174,6 +176,7 @@ def history(marks: Sequence[Mark], repeats: Sequence[Sequence[Mark]] = ()) -> go
         own = [mark for mark in marks if mark.severity == severity]
         _scatter(chart, 1, severity or "no incident", colour, symbol, [(m.at, label(m.incident), m.words) for m in own])
     lane_axis(chart, lanes)
+    chart.update_xaxes(title_text=None)
     if timed:
         for name, (symbol, colour) in _TIMES.items():
             told = [

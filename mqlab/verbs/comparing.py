@@ -35,9 +35,12 @@ _PAGES = (".html", ".htm")
 @click.command(cls=Verb)
 @click.argument("a", metavar="A", type=click.Path())
 @click.argument("b", metavar="B", type=click.Path())
+@click.option(
+    "--at", metavar="MOMENT", help="Only A up to this moment and B from it on: one capture, before and after."
+)
 @read_so
 @written
-def compare(a: str, b: str, form: str, output: str | None, **chosen: Any) -> int:
+def compare(a: str, b: str, at: str | None, form: str, output: str | None, **chosen: Any) -> int:
     """Put two captures side by side: is it the same incident, is it repaired, and what differs.
 
     A and B are each a folder, an archive or a file: two incidents, or one before (A) and after (B) its repair.
@@ -49,7 +52,8 @@ def compare(a: str, b: str, form: str, output: str | None, **chosen: Any) -> int
     from mqlab.comparing.tables import text
 
     with progress() as tell:
-        first, second = (_opened(path, tell, chosen)[0] for path in (a, b))
+        first, _ = _opened(a, tell, {**chosen, "until": at})
+        second, _ = _opened(b, tell, {**chosen, "since": at})
     told = comparison.compare(first, second)
     if form == "json":
         deliver(comparison.dumps(told), output)
@@ -136,12 +140,12 @@ def _incident(entry: str, path: Path, tell: Callable[[str], None], chosen: Mappi
     from mqlab.comparing import history as told
 
     try:
-        side, notes = _opened(str(path), tell, chosen)
+        told_side, notes = _opened(str(path), tell, chosen)
     except _OURS:
         raise
     except MqlabError as error:
         return told.unreadable(entry, str(error))
-    return told.incident(entry, side, notes)
+    return told.incident(entry, told_side, notes)
 
 
 def _opened(path: str, tell: Callable[[str], None], chosen: Mapping[str, Any]) -> tuple[Side, IncidentNotes]:
@@ -151,10 +155,10 @@ def _opened(path: str, tell: Callable[[str], None], chosen: Mapping[str, Any]) -
         MqlabError: bad options, nothing readable, no Java.
     """
     from mqlab.capture import open_capture
-    from mqlab.comparing.sides import Side
+    from mqlab.comparing.sides import side
 
     capture = open_capture(path, progress=tell, **chosen)
-    return Side(path, capture.facts, capture.diagnosis, capture.notes.title or ""), capture.notes
+    return side(path, capture), capture.notes
 
 
 def _screen(sentences: Sequence[str], below: Iterator[str]) -> str:

@@ -17,6 +17,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.figures.style import plotly_script
 from mqlab.figures.timeline import timeline
 from mqlab.frames import where
+from mqlab.languages import pages
 from mqlab.reporting.running import run
 from mqlab.reporting.sections import Section, as_figure, fitting, script_hash
 from mqlab.reporting.view import view
@@ -90,7 +91,7 @@ def html(capture: Capture, sections: Sequence[Section] = (), given: Mapping[str,
 def page(template: str, **told: Any) -> str:
     """One of the templates as a page that opens offline: its charts are drawn by the one script that it may run."""
     plotly = plotly_script()
-    return (
+    return pages.page(
         _environment()
         .get_template(template)
         .render(

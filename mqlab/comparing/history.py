@@ -15,6 +15,7 @@ from mqlab.comparing.answer import place
 from mqlab.comparing.sides import Side
 from mqlab.comparing.tables import NOTHING, Table, columns, text
 from mqlab.figures.comparing import Mark
+from mqlab.languages import said
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.evidence import dossiers
 from mqlab.reporting.tiles import tiles
@@ -216,7 +217,7 @@ def screen(told: History) -> Iterator[str]:
     for line, one in zip(lines, told.incidents, strict=True):
         yield line
         if below := "; ".join(filter(None, (one.title, *one.cost))):
-            yield f"    {clipped(safe(below), WIDTH - 4)}"
+            yield f"    {clipped(said(safe(below)), WIDTH - 4)}"
     yield from text(rest, len(told.incidents))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,8 @@ from mqlab.errors import (
     NothingReadableError,
     WorkspaceError,
 )
+from mqlab.languages import said
+from mqlab.languages.width import wrapped
 from mqlab.notes import NAME
 from mqlab.screens.rows import WIDTH, safe
 from mqlab.spark import early
@@ -163,11 +164,11 @@ def _opened(path: str, tell: Callable[[str], None], chosen: Mapping[str, Any]) -
 
 def _screen(sentences: Sequence[str], below: Iterator[str]) -> str:
     """The answer, then the tables."""
-    told = [textwrap.fill(safe(one), WIDTH, subsequent_indent="  ", break_on_hyphens=False) for one in sentences]
+    told = (line for one in sentences for line in wrapped(said(safe(one)), WIDTH, "  "))
     return "\n".join([*told, *below]) + "\n"
 
 
 def _put(page: str, output: str, sentence: str) -> None:
     """Write a page, and say what stands in it."""
     deliver(page, output)
-    click.echo(f"{sentence}\n{output} ({len(page.encode()) / 1e6:.1f} MB)")
+    click.echo(f"{said(sentence)}\n{output} ({len(page.encode()) / 1e6:.1f} MB)")

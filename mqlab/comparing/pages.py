@@ -51,7 +51,7 @@ def compared(told: Comparison) -> str:
         before_figure=1,
         tables=comparison.tables(told),
     )
-    return report.page("comparison.html.j2", view=view, figure=as_figure(comparison.timeline(told).to_plotly_json()))
+    return report.page("comparison", view=view, figure=as_figure(comparison.timeline(told).to_plotly_json()))
 
 
 def listed(told: History) -> str:
@@ -73,4 +73,4 @@ def listed(told: History) -> str:
         tables=history.tables(told),
     )
     chart = figures.history(*history.marks(told))
-    return report.page("comparison.html.j2", view=view, figure=as_figure(chart.to_plotly_json()))
+    return report.page("comparison", view=view, figure=as_figure(chart.to_plotly_json()))

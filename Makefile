@@ -9,7 +9,7 @@ MINUTES ?= 5
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test check fix notebooks exercises docs bench fuzz lab clean
+.PHONY: help setup report test check fix notebooks exercises docs site texts bench fuzz lab clean
 
 help: ## print this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -36,12 +36,13 @@ report: setup ## run the notebooks on a sample and write report.html (SAMPLE=, R
 test: setup ## run all tests, the notebooks included, on two cores
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --nbval-lax tests notebooks
 
-check: setup ## what a change must pass: format, lint, types, import contracts, spelling, tests
+check: setup ## what a change must pass: format, lint, types, import contracts, spelling, docs, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+	$(MAKE) site
 	$(MAKE) test
 
 fix: setup ## format, and repair what the linter can
@@ -54,9 +55,17 @@ notebooks: setup ## write each notebook from its .py twin
 exercises: setup ## seal the exercises of the training from their keys in tests/truth/training
 	$(BIN)/python -m mqlab.training.making tests/truth/training data/samples mqlab/training/exercises
 
-docs: setup ## write docs/incidents.md and docs/tables.md
+docs: setup ## write docs/incidents.md, docs/tables.md and the outputs that pages show
 	$(BIN)/python -m mqlab.catalogue > docs/incidents.md
 	$(BIN)/python -m mqlab.tables > docs/tables.md
+	$(BIN)/python docs/site/outputs.py
+
+site: setup ## build docs/ as a site into build/site, every link checked; it opens from a file
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo build/site/index.html
+
+texts: setup ## bring the message catalogues of mqlab/languages up to date with the texts
+	$(BIN)/python -m mqlab.languages
 
 bench: setup ## measure reading speed on generated logs
 	$(BIN)/python -m bench
@@ -69,4 +78,4 @@ lab: setup ## open the notebooks in JupyterLab
 
 clean: ## remove what was built, .venv included
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache \
-	  spark-warehouse metastore_db derby.log report.html findings.json
+	  spark-warehouse metastore_db derby.log report.html report.findings.json

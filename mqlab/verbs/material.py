@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mqlab.errors import BackwardsError
+from mqlab.languages import ENGLISH, speak
 from mqlab.spark import early
+from mqlab.verbs.helping import shared
 
 if TYPE_CHECKING:
     from mqlab.capture import Capture
@@ -21,35 +23,72 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+_shared = shared("Options of all commands about material")
+
+
+def language(command: Command) -> Command:
+    """The option of every command whose text is there in several languages; JSON is English."""
+    option = _shared(
+        "--lang", envvar="MQLAB_LANG", default=ENGLISH, show_default=True, expose_value=False,
+        callback=lambda _context, _option, chosen: speak(chosen), help="Language of what is shown: en or zh.",
+    )  # fmt: skip
+    return option(command)
+
+
 def common(command: Command) -> Command:
     """Options that every command about material takes."""
     for option in reversed(
         (
-            click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
-            click.option("--since", help="Only what happened from this moment on (ISO, UTC unless a zone is written)."),
-            click.option("--until", help="Only what happened up to this moment."),
-            click.option("--group", help="Only this consumer group."),
-            click.option("--topic", help="Only this topic."),
-            click.option("--client", help="Only this client id."),
-            click.option(
-                "--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."
-            ),
-            click.option("--ledger", metavar="MAP.TOML", help="Which files are ledgers, and what stands in them."),
-            click.option("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
-            click.option("--master", help="Spark master, e.g. spark://host:7077."),
-            click.option("--workspace", help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache)."),
+            click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path()),
+            _shared("--since", help="Only what happened from this moment on (ISO, UTC unless a zone is written)."),
+            _shared("--until", help="Only what happened up to this moment."),
+            _shared("--group", help="Only this consumer group."),
+            _shared("--topic", help="Only this topic."),
+            _shared("--client", help="Only this client id."),
+            read_so,
+            _shared("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
         )
     ):
         command = option(command)
     return command
 
 
+def read_so(command: Command) -> Command:
+    """Options that say how material is read, and with what."""
+    for option in reversed(
+        (
+            _shared("--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."),
+            _shared(
+                "--ledger",
+                metavar="MAP.TOML",
+                type=click.Path(),
+                help="Which files are ledgers, and what stands in them.",
+            ),
+            _shared("--master", help="Spark master, e.g. spark://host:7077."),
+            _shared(
+                "--workspace", type=click.Path(), help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache)."
+            ),
+        )
+    ):
+        command = option(command)
+    return language(command)
+
+
 def written(command: Command) -> Command:
     """Options of commands whose result is text or JSON, on standard output or in a file."""
-    form = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-    return form(
-        click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")(command)
-    )
+    output = click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
+    return in_form(output(command))
+
+
+in_form = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For eyes or programs.",
+)
+"""The option of every command whose result is text or JSON."""
 
 
 def opened(

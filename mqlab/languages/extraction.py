@@ -15,10 +15,10 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 CODE = (
-    "catalogue", "changes", "commands", "frames", "hypotheses", "known_errors", "marks", "plots",
-    "precedence", "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict", "assembly",
-    "clocks", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models", "mqtt", "reporting", "rocketmq",
-    "scenarios", "screens", "shared", "symptoms", "traces", "traffic", "views",
+    "catalogue", "changes", "commands", "frames", "hypotheses", "known_errors", "marks", "plots", "precedence",
+    "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict", "assembly", "clocks",
+    "comparing", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models", "mqtt", "reporting",
+    "rocketmq", "scenarios", "screens", "shared", "symptoms", "traces", "traffic", "views", "verbs/comparing",
     "verbs/explaining", "verbs/listing",
 )  # fmt: skip
 """Modules and packages whose texts stand on a screen or in a report."""
@@ -28,6 +28,7 @@ _MOST = 8
 _GRAMMAR = {
     "", "s", "es", "is", "are", "was", "were", "has", "have", "had", "do", "does", "it", "them", "its", "their", "they",
     "copy", "copies", "wait", "waits", "waited", "need", "needs",
+    "make", "makes",
 }  # fmt: skip
 """Choices between such words are grammar of English alone."""
 _LOOKED_UP = {
@@ -41,6 +42,8 @@ SENTENCE = re.compile(r"(?<=[A-Za-z0-9`)%}\"\]])(?<!e\.g)(?<!i\.e)\. (?=\S)")
 """Where one sentence ends and the next begins."""
 _HEADERS = re.compile(r"[A-Za-z][\w ,.%()-]*(?:\|[A-Za-z][\w ,.%()-]*)+")
 """``member|host|came``."""
+_TYPED = {"help", "metavar", "prog_name"}
+"""What the help of a command says, which is English."""
 _LABEL = re.compile(r"[A-Z]{3,}(?: [A-Z]+)*")
 _LABELLED = ("screen", "screens")
 """Where capitals are labels of rows and verdicts."""
@@ -86,7 +89,8 @@ class Texts(ast.NodeVisitor):
                 self._keep((_PLACE, " ", *shape, ("", "s")), node.lineno)
             return
         for keyword in node.keywords:
-            self.visit(keyword.value)
+            if keyword.arg not in _TYPED:
+                self.visit(keyword.value)
         for one in node.args:
             plain = isinstance(one, ast.Constant | ast.Tuple | ast.List | ast.Set)
             if not (plain and name in _LOOKED_UP):
@@ -109,6 +113,9 @@ class Texts(ast.NodeVisitor):
             self._whole(node)
         else:
             self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> None:
+        """What is raised is told in English on standard error."""
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -224,7 +231,8 @@ def paragraphs(text: str) -> Iterator[str]:
 
 def sentences(text: str) -> list[str]:
     """The sentences of *text*, each without its full stop."""
-    return [one.removesuffix(".") if not one.endswith("..") else one for one in SENTENCE.split(text) if one]
+    parts = SENTENCE.split(re.sub(r"\.(?:\{\d+\})+(?= |$)", ".", text))
+    return [one.removesuffix(".") if not one.endswith("..") else one for one in parts if one]
 
 
 def numbered(template: str) -> str:
@@ -234,8 +242,8 @@ def numbered(template: str) -> str:
 
 
 _OTHER_TONGUES = re.compile(
-    r"\\[wdsSb.]|\(\?|\[\^|^[%#.]|</?(?:b|br|extra)\b|=>|rgba\(|sans-serif|'none'|domain$|^(?:const|for) |Plotly|\[bold\]|"
-    r"^(?:top|bottom|middle) (?:left|right|center)$|^(?=.*\w=\w)[\w= ]+$|^[a-z]+(?:-[a-z]+)+: [a-z ]+$|\$\(date"
+    r"\\[wdsSb.]|\(\?|\[\^|^[%#.]|</?(?:b|br|extra)\b|=>|rgba\(|sans-serif|'none'|domain$|^(?:const|for) |"
+    r"Plotly|\[bold\]|<pre|^(?:top|bottom|middle) (?:left|right|center)$|^(?=.*\w=\w)[\w= ]+$|^[a-z]+(?:-[a-z]+)+: [a-z ]+$|\$\(date"
 )
 """Patterns, scripts, settings of plotly, columns of JSON, kinds of events."""
 _WITHOUT = ("kafka/log_lines.py", "models/kafka_defaults.py")
@@ -320,18 +328,20 @@ def _of_templates() -> Iterator[tuple[str, str]]:
 
 def _of_notebooks() -> Iterator[tuple[str, str]]:
     """Paragraphs, and the items of lists, of what a report shows: all from the first question on."""
-    for file in sorted((PACKAGE.parent / "notebooks").glob("0*.py")):
+    for file in sorted((PACKAGE.parent / "notebooks").glob("0[0-5]_*.py")):
+        shown = False
         for cell in re.split(r"^# %%", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             kind, _, source = cell.partition("\n")
-            if "[markdown]" in kind:
-                prose = "\n".join(line.removeprefix("#").strip() for line in source.strip().split("\n"))
+            prose = "\n".join(line.removeprefix("#").strip() for line in source.strip().split("\n"))
+            shown = shown or prose.startswith("## ")
+            if shown and "[markdown]" in kind:
                 yield from ((text, file.name) for text in prose_parts(prose))
 
 
 def prose_parts(prose: str) -> Iterator[str]:
     """Paragraphs, headings and items of light Markdown, each on one line."""
     for block in re.split(r"\n\s*\n|\n(?=[-*#|] )", prose):
-        text = " ".join(block.split()).lstrip("#-* ").strip()
+        text = re.sub(r"^(?:#+|[-*]) ", "", " ".join(block.split()))
         if _WORD.search(bare(text)):
             yield text
 

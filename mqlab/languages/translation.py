@@ -28,25 +28,28 @@ _PROSE = re.compile(r"(?<![\w.\-/:=$_`@*])[A-Za-z]?[a-z]+(?![\w\-/=_`@*]|[.:]\w)
 _CODE = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^' ]*'")
 _READINGS = 8
 """Templates that are tried of those that fit, the one with most letters of its own first."""
-_STEPS = 800
+_STEPS = 400
 """Readings of one text; what is left then stays as it is."""
-_LONGEST = 6000
+_LONGEST, _LONGEST_GLUED = 6000, 400
 _JOINTS = ((re.compile(r"( {2,}| \| | · | → | -> )"), None), (re.compile("(; )"), "；"), (re.compile("(: )"), "："))
 _LATER = (
-    (re.compile("( = | \+ )"), None),
+    (re.compile(r"( = | \+ )"), None),
     (re.compile("(, and )"), "，"),
     (re.compile("(, )"), "，"),
     (re.compile("( and )"), " 和 "),
+    (re.compile("( or )"), " 或 "),
 )
 _HARD = re.compile(r" {2,}| \| | · |; |: ")
 """What joins texts that are made apart: it stands in a place of a template in rare cases only."""
 _SOFT = re.compile(r", | and ")
 _NUMBERED = re.compile(r"([≥≤≈~]? ?\d[\d.,]*[×x]?) (\D.*)", re.DOTALL)
 _COUNTED = re.compile(r"(\D+) ([≥≤≈~]? ?\d[\d.,]*)")
+_SPACES = re.compile(r"(?<! ) (?=[，；：。（、）])|(?<=[，；：。（、）]) (?! )")
+"""Chinese marks have their own room."""
 _GOOD = 0.25
 _JOINT, _NEAR, _FAR, _WEAK = 0.15, 0.4, 1.5, 0.7
 """What readings cost, where a word that is left costs 1."""
-_SHORT, _SAYING = 24, 8
+_SHORT, _SAYING, _LONG, _MOST_WORDS = 24, 8, 8, 24
 _RUN = re.compile(r"\{\d+\}(?: ?\{\d+\})+")
 _BEFORE = re.compile(r"\{\d+\} (?=\{|[A-Z][a-z])")
 """A place at the beginning, in which a sentence of its own may stand."""
@@ -126,6 +129,8 @@ class Translator:
             if len(self._told) > 20_000:
                 self._told.clear()
             self._told[text] = "\n".join(map(self._line, text.split("\n")))
+            if self._told[text] != text:
+                self._told[text] = _SPACES.sub("", self._told[text])
         return self._told[text]
 
     def _line(self, text: str) -> str:
@@ -181,17 +186,35 @@ class Translator:
         yield from self._brackets(text, known)
         yield from self._clauses(text, _LATER, known)
         yield from self._numbers(text, known)
+        if len(text) > _LONGEST_GLUED:
+            return
+        yield from self._appended(text, known)
         name, gap, rest = text.partition(" ")
         if gap:
             told, cost = self._best(rest, known)
             yield f"{name} {told}", _left(name) + cost + _NEAR
+
+    def _appended(self, text: str, known: dict[str, _Told]) -> Iterator[_Told]:
+        """A text and what was put behind it."""
+        ends = [place.start() for place in re.finditer(" ", text)][-_MOST_WORDS:]
+        for end in ends:
+            head, tail = text[:end].rstrip(), text[end + 1 :]
+            plain = self._plain(tail)
+            found = [(plain, 0.0)] if plain is not None else []
+            for template, places in self._fitting(tail) if plain is None else ():
+                if template.pieces[0] and template.letters >= _LONG and not any(map(_HARD.search, places)):
+                    found.append(self._filled(template, places, known))
+                    break
+            for told, cost in found:
+                first = self._best(head, known)
+                yield f"{first[0]} {told}", first[1] + cost + _NEAR
 
     def _numbers(self, text: str, known: dict[str, _Told]) -> Iterator[_Told]:
         """How many of something, or from where to where."""
         if many := _NUMBERED.fullmatch(text):
             for name in (many[2], many[2].removesuffix("s")):
                 told, cost = self._best(name, known)
-                yield f"{many[1]} {told}", cost * 2 + _JOINT
+                yield f"{many[1]} {told}", cost * 2 + _NEAR
         if many := _COUNTED.fullmatch(text):
             told, cost = self._best(many[1], known)
             yield f"{told} {many[2]}", cost + _JOINT
@@ -270,6 +293,8 @@ def _whole(text: str) -> bool:
 def _templates(text: str, translation: str) -> Iterator[Template]:
     """The template; with places as one that stand beside each other in both languages; without a sentence before it."""
     yield _template(text, translation)
+    if text[0] + text[-1] == "()" and _whole(text[1:-1]):
+        yield _template(text[1:-1], translation[1:-1])
     one_place, told = text, translation
     for run in _RUN.findall(text):
         if run in translation:

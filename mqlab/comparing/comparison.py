@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ from mqlab.comparing.differences import (
     versions,
 )
 from mqlab.comparing.sides import FOUND, Load, Side
-from mqlab.comparing.tables import NOTHING, Table
+from mqlab.comparing.tables import NOTHING, Table, without_empty
 from mqlab.figures import comparing as figures
 from mqlab.figures.comparing import Strand
 
@@ -97,8 +97,12 @@ def _side(side: Side) -> dict[str, Any]:
 
 def tables(comparison: Comparison) -> tuple[Table, ...]:
     """What differs, a table for each question, in the order in which they are asked."""
+    return tuple(map(without_empty, _tables(comparison)))
+
+
+def _tables(comparison: Comparison) -> Iterator[Table]:
     a, b = comparison.a, comparison.b
-    return (
+    yield from (
         _captures(comparison),
         _classes(comparison),
         Table(
@@ -137,10 +141,10 @@ def _captures(comparison: Comparison) -> Table:
         ("material begins, UTC", *(units.stamp(side.begin) for side in sides)),
         ("it covers", *(units.duration(side.seconds) for side in sides)),
         (basis, *loads),
-        ("read in A only", ", ".join(sorted(sides[0].kinds - sides[1].kinds)) or NOTHING, ""),
-        ("read in B only", "", ", ".join(sorted(sides[1].kinds - sides[0].kinds)) or NOTHING),
+        ("read there only", *(", ".join(sorted(one.kinds - other.kinds)) for one, other in (sides, sides[::-1]))),
     )
-    return Table("The two captures", "", ("", f"A: {sides[0].name}", f"B: {sides[1].name}"), rows)
+    told = tuple(row for row in rows if any(row[1:]))
+    return Table("The two captures", "", ("of each", f"A: {sides[0].name}", f"B: {sides[1].name}"), told)
 
 
 def _classes(comparison: Comparison) -> Table:

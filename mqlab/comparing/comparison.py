@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mqlab import units
@@ -51,9 +51,18 @@ class Comparison:
 
 def compare(a: Side, b: Side) -> Comparison:
     """*b* against *a*: two incidents, or one before and after its repair."""
-    told = answer(a, b)
     rows = classes(a, b), measures(a, b), settings(a, b), versions(a, b), lines(a, b), moments(a, b)
+    told = replace(answer(a, b), changed=tuple(_changed(a, rows[2])))
     return Comparison(a, b, told, *rows, common_load(a, b, a.lead))
+
+
+def _changed(a: Side, rows: Sequence[SettingRow]) -> Iterator[str]:
+    """What the page of A's class speaks of, and is different in B."""
+    for row in rows:
+        if a.lead is not None and a.lead.incident in row.named_by:
+            whose = f"{row.scope} {row.owners}".strip()
+            values = f"{row.key} of {whose} is {row.a} in A, {row.b} in B"
+            yield f"A setting that {a.lead.incident} depends on differs: {values}."
 
 
 def timeline(comparison: Comparison) -> Any:

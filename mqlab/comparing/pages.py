@@ -41,14 +41,15 @@ class _View:
 
 def compared(told: Comparison) -> str:
     """The page of two captures."""
+    kind = told.answer.kind
     view = _View(
-        title=f"{told.a.name} and {told.b.name}: {told.answer.kind}",
-        tone=_TONES.get(told.answer.kind, "open"),
-        heading=told.answer.kind[0].upper() + told.answer.kind[1:],
+        title=f"{told.a.name} and {told.b.name}: {kind}",
+        tone=_TONES.get(kind, "open"),
+        heading=f"{told.a.lead.incident}: {kind}" if told.a.lead else kind[0].upper() + kind[1:],
         subject=f"A: {told.a.name} · B: {told.b.name}",
         sentence=told.answer.sentence,
-        remarks_title="What keeps it open",
-        remarks=told.answer.open,
+        remarks_title="What to know about it",
+        remarks=told.answer.open + told.answer.changed,
         figure_title=f"A from its {_start(told.a)}, B from its {_start(told.b)}",
         before_figure=1,
         tables=comparison.tables(told),

@@ -64,7 +64,7 @@ def compare(a: str, b: str, at: str | None, form: str, output: str | None, **cho
 
         _put(pages.compared(told), Path(output), told.answer.sentence)
     else:
-        sentences = (told.answer.kind.upper(), told.answer.sentence, *told.answer.open)
+        sentences = (told.answer.kind.upper(), told.answer.sentence, *told.answer.open, *told.answer.changed)
         deliver(_screen(sentences, text(comparison.tables(told))), output)
     return 0
 

@@ -7,7 +7,7 @@ SAMPLE ?= data/samples/kafka-amp-17
 REPORT ?= report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test check fix notebooks exercises docs bench lab clean
+.PHONY: help setup report test check fix notebooks exercises docs site bench lab clean
 
 help: ## print this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -34,12 +34,13 @@ report: setup ## run the notebooks on a sample and write report.html (SAMPLE=, R
 test: setup ## run all tests, the notebooks included, on two cores
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --nbval-lax tests notebooks
 
-check: setup ## what a change must pass: format, lint, types, import contracts, spelling, tests
+check: setup ## what a change must pass: format, lint, types, import contracts, spelling, docs, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+	$(MAKE) site
 	$(MAKE) test
 
 fix: setup ## format, and repair what the linter can
@@ -52,9 +53,14 @@ notebooks: setup ## write each notebook from its .py twin
 exercises: setup ## seal the exercises of the training from their keys in tests/truth/training
 	$(BIN)/python -m mqlab.training.making tests/truth/training data/samples mqlab/training/exercises
 
-docs: setup ## write docs/incidents.md and docs/tables.md
+docs: setup ## write docs/incidents.md, docs/tables.md and the outputs that pages show
 	$(BIN)/python -m mqlab.catalogue > docs/incidents.md
 	$(BIN)/python -m mqlab.tables > docs/tables.md
+	$(BIN)/python docs/site/outputs.py
+
+site: setup ## build docs/ as a site into build/site, every link checked; it opens from a file
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo build/site/index.html
 
 bench: setup ## measure reading speed on generated logs
 	$(BIN)/python -m bench
@@ -64,4 +70,4 @@ lab: setup ## open the notebooks in JupyterLab
 
 clean: ## remove what was built, .venv included
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache \
-	  spark-warehouse metastore_db derby.log report.html findings.json
+	  spark-warehouse metastore_db derby.log report.html report.findings.json

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 from mqlab.commands import Command, commands, read_toml
-from mqlab.errors import UnknownIncidentError
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +127,6 @@ def _incident(slug: str, entry: dict[str, Any]) -> Incident:
 
 INCIDENTS: Mapping[str, Incident] = _Catalogue()
 """Every class by its slug, in the order of the catalogue."""
-
-
-def explain(slug: str) -> str:
-    """A page about one class.
-
-    Raises:
-        UnknownIncidentError: no class has this name.
-    """
-    if slug not in INCIDENTS:
-        raise UnknownIncidentError(slug, INCIDENTS)
-    return INCIDENTS[slug].explain
 
 
 def markdown() -> str:

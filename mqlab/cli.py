@@ -17,7 +17,10 @@ import click
 
 from mqlab import __version__
 from mqlab.errors import MqlabError
+from mqlab.verbs.completing import classes, completion, names
 from mqlab.verbs.groups import drain, rebalances, whatif
+from mqlab.verbs.helping import WIDEST, Verbs
+from mqlab.verbs.listing import checklist, formats, incidents
 from mqlab.verbs.material import common, deliver, opened, progress, written
 from mqlab.verbs.session import session
 
@@ -25,25 +28,41 @@ USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
 
 
 LATER = {
-    "capture": "mqlab.gather.commands",
-    "lab": "mqlab.lab.verb",
-    "redact": "mqlab.gather.redact_command",
-    "train": "mqlab.training.verb",
+    "capture": (
+        "mqlab.gather.commands",
+        "Gather from running brokers, without changing anything there, what `mqlab triage` reads.",
+    ),
+    "lab": (
+        "mqlab.lab.verb",
+        "Real brokers on this machine, incidents made on purpose, and whether the diagnosis was right.",
+    ),
+    "redact": (
+        "mqlab.gather.redact_command",
+        "Write a copy that may be shared: names replaced, payloads out, secrets masked, the same verdict.",
+    ),
+    "train": (
+        "mqlab.training.verb",
+        "Learn on real incidents: work through an exercise, be checked on the diagnosis, read the debrief.",
+    ),
 }
-"""Verbs around the analysis, by module: imported when they are asked for, so that nothing else depends on them."""
+"""Verbs around the analysis, by module and with what they are for: imported when they are asked for, so that nothing
+else depends on them, and neither help nor completion waits for them."""
 
 
-class _Verbs(click.Group):
+class _Verbs(Verbs):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *LATER])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in LATER:
             return super().get_command(ctx, cmd_name)
-        return cast("click.Command", getattr(import_module(LATER[cmd_name]), cmd_name))
+        return cast("click.Command", getattr(import_module(LATER[cmd_name][0]), cmd_name))
+
+    def sentence(self, ctx: click.Context, name: str) -> str:
+        return LATER[name][1] if name in LATER else super().sentence(ctx, name)
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST})
 @click.version_option(__version__, prog_name="mqlab")
 def commands() -> None:
     """From whatever was gathered in a message-broker incident to a verdict that is true."""
@@ -105,22 +124,22 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
 @click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
 @click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
 def report(output: str, exit_code: bool, **material: Any) -> int:
-    """Run the notebooks that fit and write one HTML file, with findings.json beside it."""
+    """Run the notebooks that fit and write one HTML file, with its findings beside it as NAME.findings.json."""
     from mqlab import screen
 
     capture, _ = opened(**material)
     with progress() as tell:
         tell("running the notebooks")
-        from mqlab.report import render
+        from mqlab.report import findings_beside, render
 
         written = render(capture, Path(output))
     click.echo(f"{capture.diagnosis.verdict.incident}: {capture.diagnosis.verdict.statement}")
-    click.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB), {written.with_name('findings.json')}")
+    click.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB), {findings_beside(written)}")
     return screen.exit_code(capture.diagnosis) if exit_code else 0
 
 
 @commands.command()
-@click.argument("finding")
+@click.argument("finding", shell_complete=classes)
 @common
 @click.option("--lines", default=5, show_default=True, help="Lines of context around each place.")
 def show(finding: str, lines: int, **material: Any) -> int:
@@ -131,50 +150,12 @@ def show(finding: str, lines: int, **material: Any) -> int:
 
 
 @commands.command()
-@click.argument("what")
+@click.argument("what", shell_complete=names)
 def explain(what: str) -> int:
     """Explain a class of incident, a known error, or a line of a log in quotes."""
     from mqlab.verbs.explaining import explained
 
     click.echo(explained(what), nl=False)
-    return 0
-
-
-@commands.command()
-@click.option("--markdown", is_flag=True, help="The whole catalogue as Markdown.")
-def incidents(markdown: bool) -> int:
-    """List the classes of incident, and which of them this version can find."""
-    from mqlab import catalogue
-    from mqlab.detectors import DETECTORS
-
-    if markdown:
-        click.echo(catalogue.markdown(), nl=False)
-        return 0
-    known = {d.INCIDENT for d in DETECTORS}
-    for slug, incident in catalogue.INCIDENTS.items():
-        click.echo(f"{'found' if slug in known else '-':<6} {slug:<30} {incident.title}")
-    return 0
-
-
-@commands.command()
-def formats() -> int:
-    """List the formats that mqlab reads."""
-    from mqlab.formats.registry import FORMATS
-
-    for form in FORMATS:
-        first = (sys.modules[str(form.__name__)].__doc__ or "").strip().split("\n")[0]  # type: ignore[attr-defined]
-        tables = ", ".join(t.name for t in form.FORMAT.tables) or "counted"
-        click.echo(f"{form.FORMAT.name:<30} {tables:<32} {first}")
-    return 0
-
-
-@commands.command()
-@click.argument("system", type=click.Choice(["kafka", "rocketmq", "mqtt"]))
-def checklist(system: str) -> int:
-    """Print the read-only commands to run in the first hour, what rotates away first on top."""
-    from mqlab.commands import checklist as text
-
-    click.echo(text(system), nl=False)
     return 0
 
 
@@ -211,10 +192,8 @@ def doctor(quiet: bool, workspace: str | None, prepare: bool, master: str | None
     return 0
 
 
-commands.add_command(session)
-commands.add_command(drain)
-commands.add_command(rebalances)
-commands.add_command(whatif)
+for verb in (checklist, completion, drain, formats, incidents, rebalances, session, whatif):
+    commands.add_command(verb)
 
 
 def main() -> None:

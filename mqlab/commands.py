@@ -77,3 +77,14 @@ def checklist(system: str) -> str:
     for number, name in enumerate(own["steps"], start=1):
         lines += ["", f"# {number}. {known[name].why}", known[name].line]
     return "\n".join(lines) + "\n"
+
+
+def checklists() -> str:
+    """Which checklists there are, how long each is and what to type."""
+    lines = [
+        f"mqlab checklist {system:<10} {len(own['steps'])} commands"
+        for system, own in read_toml("checklist.toml").items()
+    ]
+    return (
+        "\n".join(["What to run in the first hour of an incident; nothing of it changes anything.", "", *lines]) + "\n"
+    )

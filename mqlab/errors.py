@@ -6,7 +6,7 @@ and keeps its traceback.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 class MqlabError(Exception):
@@ -91,10 +91,11 @@ class UnknownSourceError(MqlabError):
 class UnknownIncidentError(MqlabError):
     """No class of incident and no known error has this name, and it is no line that mqlab knows."""
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
+    def __init__(self, name: str, alike: Mapping[str, str]) -> None:
+        near = ", ".join(f"{slug} ({title})" for slug, title in alike.items())
+        also = f"Did you mean {near}?" if near else "`mqlab incidents` lists the classes."
         super().__init__(
-            f"No class of incident or known error is called {name!r}, and no line that mqlab knows reads so. "
-            f"Classes: {', '.join(sorted(known))}."
+            f"No class of incident or known error is called {name!r}, and no line that mqlab knows reads so. {also}"
         )
 
 

@@ -24,7 +24,6 @@ from mqlab.reporting.view import view
 if TYPE_CHECKING:
     from mqlab.capture import Capture
 
-FINDINGS = "findings.json"
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -43,7 +42,7 @@ addEventListener("afterprint", () => charts.forEach(chart => Plotly.relayout(cha
 
 
 def render(capture: Capture, out: Path, *, notebooks: Sequence[str] | None = None) -> Path:
-    """Run the notebooks (those that fit, unless named), write the report and ``findings.json`` beside it.
+    """Run the notebooks (those that fit, unless named), write the report and its findings as JSON beside it.
 
     Material from standard input cannot be read again, so that no notebook fits it.
     """
@@ -53,9 +52,13 @@ def render(capture: Capture, out: Path, *, notebooks: Sequence[str] | None = Non
     page = html(capture, run(chosen, given), given)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(page, encoding="utf-8", errors="replace")
-    beside = out.with_name(FINDINGS)
-    beside.write_text(jsonout.dumps(capture.diagnosis), encoding="utf-8", errors="backslashreplace")
+    findings_beside(out).write_text(jsonout.dumps(capture.diagnosis), encoding="utf-8", errors="backslashreplace")
     return out
+
+
+def findings_beside(out: Path) -> Path:
+    """Where the findings of the report *out* lie: two reports in one folder keep their own."""
+    return out.with_name(f"{out.stem}.findings.json")
 
 
 def parameters(capture: Capture) -> dict[str, Any]:
@@ -70,11 +73,16 @@ def html(capture: Capture, sections: Sequence[Section] = (), given: Mapping[str,
     """The page as text."""
     plotly = plotly_script()
     chart = timeline(capture.facts, capture.diagnosis).to_plotly_json()
+    first = next(iter(capture.diagnosis.findings), None)
     return (
         _environment()
-        .get_template("report.html.j2")
+        .get_template("default.html.j2")
         .render(
             view=view(capture.facts, capture.diagnosis, capture.notes),
+            diagnosis=capture.diagnosis,
+            material=capture.diagnosis.material,
+            trigger=first.facts.get("trigger") if first else None,
+            ledger=first.ledger if first else None,
             timeline=as_figure(chart),
             sections=sections,
             parameters=sorted((given or {}).items()),

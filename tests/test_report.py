@@ -325,7 +325,9 @@ def test_the_json_lies_beside_the_page(tmp_path):
     written = render(capture, tmp_path / "out" / "report.html", notebooks=())
 
     assert written.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    assert json.loads((tmp_path / "out" / "findings.json").read_text())["verdict"]["incident"] == "batch-split-loop"
+    assert (
+        json.loads((tmp_path / "out" / "report.findings.json").read_text())["verdict"]["incident"] == "batch-split-loop"
+    )
 
 
 def test_the_notebook_about_mqtt_runs_wherever_a_client_connected():

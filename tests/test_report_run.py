@@ -22,7 +22,7 @@ def test_the_report_of_a_sample_holds_what_its_notebooks_show(tmp_path):
     assert [title for title in ("What happened when?", "Where did the bytes come from?") if title not in page] == []
     assert page.count('class="chart"') >= 7
     assert len(page.encode()) < 8_000_000
-    assert json.loads((tmp_path / "findings.json").read_text())["verdict"]["incident"] == "batch-split-loop"
+    assert json.loads((tmp_path / "report.findings.json").read_text())["verdict"]["incident"] == "batch-split-loop"
 
 
 @pytest.mark.slow

@@ -13,7 +13,9 @@ from counted_figures import CLOSE, FIGURES, error, holds
 from taking_away import PARTS, without
 
 from mqlab.capture import open_capture
+from mqlab.delivery.audit import audits
 from mqlab.findings import Certainty, Severity
+from mqlab.screen import screen
 from mqlab.secrets import mask
 from mqlab.training import attempt
 from mqlab.training.practice import sealed
@@ -244,6 +246,15 @@ def test_a_second_opening_tells_the_same(sample):
     again = open_capture(str(SAMPLES / name), workspace=capture.options.workspace)
 
     assert jsonout.dumps(again.diagnosis) == jsonout.dumps(capture.diagnosis)
+
+
+def test_the_docs_show_the_triage_of_today(opened):
+    page = (SAMPLES.parents[1] / "docs" / "your-incident.md").read_text()
+    command = "mqlab triage data/samples/kafka-delivery-04"
+    shown = re.search(rf'^```text title="{command}"\n(.*?)^```$', page, re.DOTALL | re.MULTILINE)[1]
+
+    capture = opened("kafka-delivery-04")
+    assert shown == screen(capture.diagnosis, command.split()[2:], audits=audits(capture.facts))
 
 
 def test_its_exercise_is_solved_from_its_material_without_the_verdict(sample, tmp_path):

@@ -1,4 +1,4 @@
-"""Ledgers that the user's map describes (``--ledger``, see ``ledgers.mapping``) → LEDGER.
+"""Ledgers that the user's map describes (``--ledger``) → LEDGER.
 
 Sample lines, of which only the map knows what they are::
 

@@ -10,9 +10,10 @@ import click
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import Manifest
 from mqlab.gather.sources import gathered, said, sources
+from mqlab.verbs.helping import Verbs
 
 
-@click.group()
+@click.group(cls=Verbs)
 def capture() -> None:
     """Gather from running brokers, without changing anything there, what `mqlab triage` reads."""
 

@@ -18,6 +18,7 @@ from mqlab.gather.schedule import Asking, Schedule, gather
 from mqlab.gather.watching import Watch
 from mqlab.gather.web import shown
 from mqlab.units import counted, epoch, size
+from mqlab.verbs.helping import shared
 
 INTERRUPTED = 130
 _HOUR = 3600.0
@@ -32,24 +33,23 @@ def _moment(_: click.Context, __: click.Parameter, text: str | None) -> str | No
 
 _SECONDS = click.FloatRange(min=1)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_shared = shared("Options of all captures")
 _OPTIONS = (
-    click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="A new folder, or X.tar.zst."),
-    click.option("--interval", default=10.0, show_default=True, type=_SECONDS, help="Seconds between samplings."),
-    click.option("--duration", default=50.0, show_default=True, type=click.FloatRange(min=0), help="Seconds; 0: once."),
-    click.option("--since", callback=_moment, help="How far back logs and metrics are fetched (default: an hour)."),
-    click.option("--prometheus", metavar="URL", help="Fetch what mqlab knows of from this Prometheus."),
-    click.option("--match", default="", metavar="LABELS", help="Labels that its series must have: job='kafka'."),
-    click.option("--metric", default="", metavar="REGEX", help="Fetch metrics of these names besides."),
-    click.option("--step", default=15.0, show_default=True, type=_SECONDS, help="Seconds between its samples."),
-    click.option("--token-file", type=_FILE, help="Holds the bearer token for Prometheus."),
-    click.option("--scrape", multiple=True, metavar="URL", help="Read this exporter's page at every sampling."),
-    click.option("--files", multiple=True, metavar="PATH", help="Copy a file, folder or glob in."),
-    click.option(
-        "--limit", default=500, show_default=True, type=click.IntRange(min=1), help="MB of these, newest first."
-    ),
-    click.option("--kubectl", multiple=True, metavar="NAMESPACE[/SELECTOR]", help="Fetch logs of these pods."),
-    click.option("--journal", multiple=True, metavar="UNIT", help="Fetch the journal of this unit."),
-    click.option("--watch", is_flag=True, help="Diagnose while it grows, and tell each new verdict."),
+    _shared("-o", "--output", required=True, type=click.Path(path_type=Path), help="A new folder, or X.tar.zst."),
+    _shared("--interval", default=10.0, show_default=True, type=_SECONDS, help="Seconds between samplings."),
+    _shared("--duration", default=50.0, show_default=True, type=click.FloatRange(min=0), help="Seconds; 0: once."),
+    _shared("--since", callback=_moment, help="How far back logs and metrics are fetched (default: an hour)."),
+    _shared("--prometheus", metavar="URL", help="Fetch what mqlab knows of from this Prometheus."),
+    _shared("--match", default="", metavar="LABELS", help="Labels that its series must have: job='kafka'."),
+    _shared("--metric", default="", metavar="REGEX", help="Fetch metrics of these names besides."),
+    _shared("--step", default=15.0, show_default=True, type=_SECONDS, help="Seconds between its samples."),
+    _shared("--token-file", type=_FILE, help="Holds the bearer token for Prometheus."),
+    _shared("--scrape", multiple=True, metavar="URL", help="Read this exporter's page at every sampling."),
+    _shared("--files", multiple=True, metavar="PATH", help="Copy a file, folder or glob in."),
+    _shared("--limit", default=500, show_default=True, type=click.IntRange(min=1), help="MB of these, newest first."),
+    _shared("--kubectl", multiple=True, metavar="NAMESPACE[/SELECTOR]", help="Fetch logs of these pods."),
+    _shared("--journal", multiple=True, metavar="UNIT", help="Fetch the journal of this unit."),
+    _shared("--watch", is_flag=True, help="Diagnose while it grows, and tell each new verdict."),
 )
 
 

@@ -10,17 +10,20 @@ from mqlab.lab import keeper
 from mqlab.lab.brokers.registry import PORTS
 from mqlab.lab.errors import LabError
 from mqlab.lab.home import Home, default_home
+from mqlab.verbs.helping import Verbs, shared
 from mqlab.verbs.material import progress
 
-_home = click.option("--home", type=click.Path(file_okay=False, path_type=Path), help="The lab's folder.")
-_ports = click.option("--ports", default=PORTS, show_default=True, help="First port; each broker takes a hundred.")
+_shared = shared("Options of commands of the lab")
+_dir = click.Path(file_okay=False, path_type=Path)
+_home = _shared("--home", type=_dir, help="The lab's folder.")
+_ports = _shared("--ports", default=PORTS, show_default=True, help="First port; each broker takes a hundred.")
 
 
 def _at(home: Path | None) -> Home:
     return Home((home or default_home()).absolute())
 
 
-@click.group()
+@click.group(cls=Verbs)
 def lab() -> None:
     """Real brokers on this machine, incidents made on purpose, and whether the diagnosis was right."""
 

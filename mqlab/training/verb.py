@@ -8,16 +8,18 @@ from typing import Any
 import click
 
 from mqlab.training.exercise import BUNDLED, FOLDER, SAMPLES
+from mqlab.verbs.helping import Verbs, shared
 
 _file = click.Path(dir_okay=False, path_type=Path)
 _dir = click.Path(file_okay=False, path_type=Path)
-_set = click.option("--set", "chosen", type=_dir, default=BUNDLED, help="A set of a team's own instead of the bundled.")
-_samples = click.option("--samples", type=_dir, default=SAMPLES, help="Folder with the captures of the exercises.")
-_folder = click.option("--folder", type=_dir, default=FOLDER, show_default=True, help="Where attempts are kept.")
-_key = click.option("--key", type=_file, required=True, help="The instructor's key.")
+_shared = shared("Options of commands of the training")
+_set = _shared("--set", "chosen", type=_dir, default=BUNDLED, help="A set of a team's own instead of the bundled.")
+_samples = _shared("--samples", type=_dir, default=SAMPLES, help="Folder with the captures of the exercises.")
+_folder = _shared("--folder", type=_dir, default=FOLDER, show_default=True, help="Where attempts are kept.")
+_key = _shared("--key", type=_file, required=True, help="The instructor's key.")
 
 
-@click.group()
+@click.group(cls=Verbs)
 def train() -> None:
     """Learn on real incidents: work through an exercise, be checked on the diagnosis, read the debrief."""
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from mqlab.catalogue import INCIDENTS, explain
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from mqlab.catalogue import INCIDENTS
 from mqlab.errors import UnknownIncidentError
 from mqlab.formats import own_lines, signatures
 from mqlab.formats.log_events import rows
@@ -11,6 +15,8 @@ from mqlab.known_errors import known_errors
 from mqlab.material import pasted
 from mqlab.tables import EVENTS
 
+_ALIKE = 5
+"""Names that are suggested at most."""
 _UNKNOWN = "No signature of mqlab knows what it says.\n"
 
 
@@ -21,7 +27,7 @@ def explained(words: str) -> str:
         UnknownIncidentError: it is none of them.
     """
     if words in INCIDENTS:
-        return explain(words)
+        return INCIDENTS[words].explain
     if words in known_errors():
         return known_errors()[words].explain
     known = pasted.parts(words.encode("utf-8", "replace"), "-", FORMATS, "")
@@ -29,9 +35,30 @@ def explained(words: str) -> str:
     pages = dict.fromkeys(page for line in lines if (page := _said(line)))
     specs = [BY_NAME[part.known.format].FORMAT for part in known if part.known.format in BY_NAME]
     if not pages and not specs:
-        raise UnknownIncidentError(words, INCIDENTS)
+        raise UnknownIncidentError(words, alike(words))
     whose = [f"From a {spec.role}{f' ({spec.software})' if spec.software else ''}." for spec in specs]
     return "\n".join([*dict.fromkeys(whose), "", *(pages or [_UNKNOWN])])
+
+
+def alike(words: str) -> dict[str, str]:
+    """Classes and known errors whose names, titles or meanings hold all of the *words*, else those with near names."""
+    titles = {slug: incident.title for slug, incident in INCIDENTS.items()}
+    titles |= {name: error.means.split(". ")[0].rstrip(".") for name, error in known_errors().items()}
+    asked = re.findall(r"\w+", words.lower())
+    known = {slug: f"{slug} {incident.title} {incident.what}" for slug, incident in INCIDENTS.items()}
+    known |= {name: f"{name} {error.means}" for name, error in known_errors().items()}
+    parts = {name: re.findall(r"\w+", text.lower()) for name, text in known.items()}
+
+    def holds(begun: Sequence[str], told: Sequence[str]) -> bool:
+        return bool(begun) and all(any(part.startswith(word) for part in told) for word in begun)
+
+    found = [name for name in titles if holds(asked, name.split("-"))]
+    found += [name for name in titles if holds(asked, parts[name])]
+    if not found:
+        found = get_close_matches("-".join(asked), titles, _ALIKE)
+        near = [get_close_matches(word, {part for told in parts.values() for part in told}, 1, 0.8) for word in asked]
+        found += [name for name in titles if all(near) and holds([one[0] for one in near], parts[name])]
+    return {name: titles[name] for name in list(dict.fromkeys(found))[:_ALIKE]}
 
 
 def _said(line: str) -> str | None:

@@ -13,10 +13,11 @@ import click
 
 from mqlab.quantities import BYTES, COUNT, SECONDS, BadQuantityError, amount
 from mqlab.scenarios.drain import Request
+from mqlab.verbs.helping import Verb
 from mqlab.verbs.material import Command, between, common, deliver, opened, written
 
 
-@click.command()
+@click.command(cls=Verb)
 @common
 @written
 def rebalances(form: str, output: str | None, **material: Any) -> int:
@@ -36,7 +37,7 @@ def rebalances(form: str, output: str | None, **material: Any) -> int:
 WHAT_IF_SCHEMA = "mqlab.what-if/1"
 
 
-@click.command("what-if")
+@click.command("what-if", cls=Verb)
 @common
 @click.option(
     "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="max.poll.records=50, max.poll.interval.ms=60000, …"
@@ -105,7 +106,7 @@ def _requested(command: Command) -> Command:
     return command
 
 
-@click.command()
+@click.command(cls=Verb)
 @common
 @_requested
 @click.option("--orderly", is_flag=True, help="Orderly mode: one thread at a time per queue.")

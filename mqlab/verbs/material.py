@@ -13,6 +13,7 @@ import click
 
 from mqlab.errors import BackwardsError
 from mqlab.spark import early
+from mqlab.verbs.helping import shared
 
 if TYPE_CHECKING:
     from mqlab.capture import Capture
@@ -21,23 +22,31 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+_shared = shared("Options of all commands about material")
+
+
 def common(command: Command) -> Command:
     """Options that every command about material takes."""
     for option in reversed(
         (
-            click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
-            click.option("--since", help="Only what happened from this moment on (ISO, UTC unless a zone is written)."),
-            click.option("--until", help="Only what happened up to this moment."),
-            click.option("--group", help="Only this consumer group."),
-            click.option("--topic", help="Only this topic."),
-            click.option("--client", help="Only this client id."),
-            click.option(
-                "--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."
+            click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path()),
+            _shared("--since", help="Only what happened from this moment on (ISO, UTC unless a zone is written)."),
+            _shared("--until", help="Only what happened up to this moment."),
+            _shared("--group", help="Only this consumer group."),
+            _shared("--topic", help="Only this topic."),
+            _shared("--client", help="Only this client id."),
+            _shared("--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."),
+            _shared(
+                "--ledger",
+                metavar="MAP.TOML",
+                type=click.Path(),
+                help="Which files are ledgers, and what stands in them.",
             ),
-            click.option("--ledger", metavar="MAP.TOML", help="Which files are ledgers, and what stands in them."),
-            click.option("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
-            click.option("--master", help="Spark master, e.g. spark://host:7077."),
-            click.option("--workspace", help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache)."),
+            _shared("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
+            _shared("--master", help="Spark master, e.g. spark://host:7077."),
+            _shared(
+                "--workspace", type=click.Path(), help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache)."
+            ),
         )
     ):
         command = option(command)
@@ -46,10 +55,19 @@ def common(command: Command) -> Command:
 
 def written(command: Command) -> Command:
     """Options of commands whose result is text or JSON, on standard output or in a file."""
-    form = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-    return form(
-        click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")(command)
-    )
+    output = click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
+    return in_form(output(command))
+
+
+in_form = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For eyes or programs.",
+)
+"""The option of every command whose result is text or JSON."""
 
 
 def opened(

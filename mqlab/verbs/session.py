@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from mqlab.verbs.helping import Verbs
 from mqlab.verbs.material import progress
 
 _MATERIAL = {
@@ -49,7 +50,7 @@ def warm_up() -> None:
 NOT_RUNNING = 1
 
 
-@click.group()
+@click.group(cls=Verbs)
 def session() -> None:
     """Keep Spark warm: the next triage, report or notebook on this machine uses it by itself."""
 

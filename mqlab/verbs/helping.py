@@ -1,0 +1,67 @@
+"""Help as people read it: a verb's own options first, then those that it shares with others, by what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+WIDEST = 120
+"""Columns of help where the terminal has as many."""
+_WHOLE = 400
+"""Characters of a verb's first sentence that a list of verbs shows: all of it, wrapped."""
+
+
+class Shared(click.Option):
+    """An option that several verbs take; help lists it below the heading *of*."""
+
+    def __init__(self, *declared: Any, of: str, **told: Any) -> None:
+        super().__init__(*declared, **told)
+        self.of = of
+
+
+def shared(of: str) -> Callable[..., Callable[[Function], Function]]:
+    """``click.option`` for options that several verbs take, under the heading *of*."""
+    return partial(click.option, cls=Shared, of=of)
+
+
+class Verb(click.Command):
+    """A command whose help lists what it alone takes first."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options below their headings."""
+        listed: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for option in self.get_params(ctx):
+            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
+                listed.setdefault(option.of if isinstance(option, Shared) else "Options", []).append(record)
+        for heading, records in listed.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+class Verbs(click.Group):
+    """A group of such commands, each listed with its whole first sentence."""
+
+    command_class = Verb
+    group_class = type
+
+    def sentence(self, ctx: click.Context, name: str) -> str:
+        """What the verb of this *name* is for."""
+        verb = self.get_command(ctx, name)
+        return verb.get_short_help_str(_WHOLE) if verb else ""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of the verbs."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.sentence(ctx, name)) for name in self.list_commands(ctx)])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The verbs whose names begin so."""
+        begun = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        verbs = [CompletionItem(name, help=self.sentence(ctx, name)) for name in begun]
+        return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]

@@ -1,0 +1,114 @@
+"""``mqlab incidents``, ``mqlab formats``, ``mqlab checklist``: what this version knows, reads, and would gather."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import click
+
+from mqlab.verbs.helping import Verb
+from mqlab.verbs.material import deliver, in_form
+
+if TYPE_CHECKING:
+    from mqlab.formats.base import Spec
+
+INCIDENTS_SCHEMA, FORMATS_SCHEMA = "mqlab.incidents/1", "mqlab.formats/1"
+_OTHERS = "Hosts, metrics, applications and others"
+_PRODUCTS = {"mosquitto": "Mosquitto", "emqx": "EMQX", "hivemq": "HiveMQ", "rabbitmq": "RabbitMQ", "vernemq": "VerneMQ"}
+
+
+@click.command(cls=Verb)
+@in_form
+@click.option("--markdown", is_flag=True, help="The whole catalogue as Markdown.")
+def incidents(form: str, markdown: bool) -> int:
+    """List the classes of incident by family; `mqlab explain` tells more of one."""
+    from mqlab import catalogue
+    from mqlab.detectors import DETECTORS
+    from mqlab.screens.listings import listing
+
+    known = {detector.INCIDENT for detector in DETECTORS}
+    every = list(catalogue.INCIDENTS.values())
+    if markdown:
+        text = catalogue.markdown()
+    elif form == "json":
+        told = [
+            {
+                "incident": one.slug, "family": one.family, "title": one.title, "systems": one.systems,
+                "benign": one.benign, "has_rule": one.slug in known,
+            }
+            for one in every
+        ]  # fmt: skip
+        text = _document(INCIDENTS_SCHEMA, "incidents", told)
+    else:
+        groups = {}
+        for family, those in groupby(every, lambda one: one.family):
+            groups[family] = [(one.slug, _title(one.title, one.benign, one.slug in known)) for one in those]
+        text = listing(groups) + "\nmqlab explain NAME tells how one works, what proves it and what to do.\n"
+    deliver(text, None)
+    return 0
+
+
+def _title(title: str, benign: bool, has_rule: bool) -> str:
+    return title + (" (benign)" if benign else "") + ("" if has_rule else " (no rule yet)")
+
+
+@click.command(cls=Verb)
+@in_form
+def formats(form: str) -> int:
+    """List the formats that mqlab reads, by the system whose files look so."""
+    from mqlab.formats.registry import FORMATS
+    from mqlab.screens.listings import listing
+
+    every = [(one.FORMAT, _first_line(str(one.__name__))) for one in FORMATS]  # type: ignore[attr-defined]
+    if form == "json":
+        told = [
+            {
+                "format": spec.name, "of": _whose(spec), "role": str(spec.role),
+                "tables": [table.name for table in spec.tables], "reads": reads,
+            }
+            for spec, reads in every
+        ]  # fmt: skip
+        text = _document(FORMATS_SCHEMA, "formats", told)
+    else:
+        order = ["Kafka", "RocketMQ", "MQTT", _OTHERS]
+        groups = {
+            whose: [
+                (spec.name, reads, ", ".join(t.name for t in spec.tables))
+                for spec, reads in every
+                if _whose(spec) == whose
+            ]
+            for whose in order
+        }
+        text = listing(groups)
+    deliver(text, None)
+    return 0
+
+
+def _whose(spec: Spec) -> str:
+    systems = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
+    return systems.get(spec.software) or ("MQTT" if spec.software in _PRODUCTS or spec.software == "aws" else _OTHERS)
+
+
+def _first_line(module: str) -> str:
+    """What the module says of itself first, without the tables that it fills."""
+    first = (sys.modules[module].__doc__ or "").strip().split("\n")[0]
+    return first.partition(" → ")[0].replace("``", "").rstrip(".")
+
+
+def _document(schema: str, name: str, rows: Sequence[Mapping[str, object]]) -> str:
+    return json.dumps({"schema": schema, name: rows}, ensure_ascii=False, indent=2) + "\n"
+
+
+@click.command(cls=Verb)
+@click.argument("system", required=False, type=click.Choice(["kafka", "rocketmq", "mqtt"]))
+def checklist(system: str | None) -> int:
+    """Print the read-only commands of an incident's first hour, what rotates away first on top; alone, list them."""
+    from mqlab.commands import checklist as text
+    from mqlab.commands import checklists
+
+    click.echo(text(system) if system else checklists(), nl=False)
+    return 0

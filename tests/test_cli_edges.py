@@ -1,0 +1,125 @@
+"""Lists, help, suggestions and completion: what people meet before they have any material."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from mqlab import cli
+from mqlab.catalogue import INCIDENTS
+from mqlab.errors import UnknownIncidentError
+from mqlab.screens import listings
+from mqlab.verbs.explaining import alike, explained
+
+
+def said(*words, **environment):
+    return CliRunner().invoke(cli.commands, words, prog_name="mqlab", env=environment, standalone_mode=False).output
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("unclean", "unclean-election-loss"),
+        ("uncleen", "unclean-election-loss"),
+        ("out of sync", "unclean-election-loss"),
+        ("batch-splitloop", "batch-split-loop"),
+        ("tls failed", "kafka-client-tls-failed"),
+    ],
+)
+def test_a_part_of_a_name_words_of_a_title_and_a_near_miss_are_understood(asked, meant):
+    assert meant in alike(asked)
+
+
+def test_what_cannot_be_explained_says_what_was_meant_or_where_to_look():
+    with pytest.raises(UnknownIncidentError, match=r"Did you mean unclean-election-loss \(An out-of-sync replica"):
+        explained("unclean")
+    with pytest.raises(UnknownIncidentError, match="`mqlab incidents` lists the classes"):
+        explained("xqzzt")
+
+
+def test_a_checklist_alone_lists_what_there_is():
+    assert re.findall(r"^mqlab checklist (\w+) +\d+ commands$", said("checklist"), re.MULTILINE) == [
+        "kafka", "rocketmq", "mqtt",
+    ]  # fmt: skip
+
+
+def test_classes_stand_below_their_families_and_benign_ones_are_marked():
+    out = said("incidents")
+
+    assert out.startswith("Traffic amplification\n  batch-split-loop ")
+    assert re.search(r"^  fan-out +Several groups read the same topic \(benign\)$", out, re.MULTILINE)
+    assert all(f"\n  {slug} " in out for slug in INCIDENTS)
+
+
+def test_formats_stand_below_the_system_whose_files_look_so():
+    kafka = said("formats").partition("\n\nRocketMQ\n")[0]
+
+    assert kafka.startswith("Kafka\n")
+    assert re.search(r"^  kafka-consumer-groups +\S.*ConsumerOffsetChecker +positions$", kafka, re.MULTILINE)
+    assert "mosquitto-log" not in kafka
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_a_list_is_no_wider_than_the_terminal(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    plain = re.sub("\x1b\\[[0-9;]*m", "", listings.listing({"Family": [("slug", "words " * 30, "tables")]}))
+
+    assert max(map(len, plain.splitlines())) in range(columns - 10, columns + 1)
+    assert ("tables" in plain) == (columns == 160)
+
+
+@pytest.mark.parametrize(
+    ("verb", "own", "shared"),
+    [
+        (("triage",), "--why", "--log-tz"),
+        (("drain",), "--inflow", "--ledger"),
+        (("report",), "--exit-code", "--workspace"),
+        (("capture", "kafka"), "--bootstrap", "--prometheus"),
+        (("lab", "run"), "--exit-code", "--ports"),
+        (("train", "start"), "--roll-back", "--samples"),
+    ],
+)
+def test_help_lists_a_verbs_own_options_before_those_it_shares(verb, own, shared):
+    before, _, behind = said(*verb, "--help").partition("\nOptions of ")
+
+    assert own in before
+    assert shared not in before
+    assert shared in behind
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shells_completion_says_where_it_belongs(shell):
+    out = said("completion", shell)
+
+    assert re.match(rf"# For every new shell, put this line into ~/\S*{shell}\S*.*:  .*mqlab completion {shell}", out)
+    assert f"_MQLAB_COMPLETE={shell}_complete" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("mqlab tria", "triage"), ("mqlab explain uncl", "unclean-election-loss"), ("mqlab triage --log", "--log-tz")],
+)
+def test_verbs_options_and_names_of_classes_are_completed(words, offered):
+    asked = {"_MQLAB_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+
+    assert f"plain,{offered}" in said(**asked).splitlines()
+
+
+def test_completion_imports_neither_spark_nor_what_reads():
+    code = (
+        "import sys; from click.testing import CliRunner; from mqlab import cli\n"
+        "asked = {'_MQLAB_COMPLETE': 'bash_complete', 'COMP_WORDS': 'mqlab ', 'COMP_CWORD': '1'}\n"
+        "out = CliRunner().invoke(cli.commands, [], prog_name='mqlab', env=asked).output\n"
+        "sys.exit(str({'pyspark.sql', 'polars', 'pandas', 'numpy'} & set(sys.modules) or '') or 'train' not in out)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("verb", cli.LATER)
+def test_what_a_verb_is_for_is_said_alike_before_it_is_imported(verb):
+    assert " ".join(said(verb, "--help").split()).partition(cli.LATER[verb][1])[1]

@@ -119,7 +119,8 @@ class _Catalogue(Mapping[str, Incident]):
 
 def _incident(slug: str, entry: dict[str, Any]) -> Incident:
     known = commands()
-    names = ("systems", "needs", "accounts_for", "signs", "may_bring", "shown_by", "judges", "notebooks", "cost", "cause", "begins")
+    told = ("systems", "needs", "notebooks", "cost", "cause", "begins")
+    names = (*told, "accounts_for", "signs", "may_bring", "shown_by", "judges")
     lists = {name: tuple(entry.get(name, ())) for name in names}
     wanted = tuple(known[name] for name in entry.pop("fetch"))
     return Incident(slug=slug, commands=wanted, **(entry | lists))

@@ -17,6 +17,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.figures.style import plotly_script
 from mqlab.figures.timeline import timeline
 from mqlab.frames import where
+from mqlab.languages import pages
 from mqlab.reporting.running import run
 from mqlab.reporting.sections import Section, as_figure, fitting, script_hash
 from mqlab.reporting.view import view
@@ -71,25 +72,33 @@ def parameters(capture: Capture) -> dict[str, Any]:
 
 def html(capture: Capture, sections: Sequence[Section] = (), given: Mapping[str, Any] | None = None) -> str:
     """The page as text."""
-    plotly = plotly_script()
     chart = timeline(capture.facts, capture.diagnosis).to_plotly_json()
     first = next(iter(capture.diagnosis.findings), None)
-    return (
+    return page(
+        "default.html.j2",
+        view=view(capture.facts, capture.diagnosis, capture.notes),
+        diagnosis=capture.diagnosis,
+        material=capture.diagnosis.material,
+        trigger=first.facts.get("trigger") if first else None,
+        ledger=first.ledger if first else None,
+        timeline=as_figure(chart),
+        sections=sections,
+        parameters=sorted((given or {}).items()),
+        versions=_versions(capture.diagnosis),
+    )
+
+
+def page(template: str, **told: Any) -> str:
+    """One of the templates as a page that opens offline: its charts are drawn by the one script that it may run."""
+    plotly = plotly_script()
+    return pages.page(
         _environment()
-        .get_template("default.html.j2")
+        .get_template(template)
         .render(
-            view=view(capture.facts, capture.diagnosis, capture.notes),
-            diagnosis=capture.diagnosis,
-            material=capture.diagnosis.material,
-            trigger=first.facts.get("trigger") if first else None,
-            ledger=first.ledger if first else None,
-            timeline=as_figure(chart),
-            sections=sections,
-            parameters=sorted((given or {}).items()),
-            versions=_versions(capture.diagnosis),
             plotly=SafeText(plotly),
             draw=SafeText(_DRAW),
             policy=_POLICY.format(" ".join(map(script_hash, (plotly, _DRAW)))),
+            **told,
         )
     )
 

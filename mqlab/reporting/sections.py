@@ -19,6 +19,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.figures.style import FigureTable, figure_table
 from mqlab.findings import Certainty
+from mqlab.languages import pages
 from mqlab.mqtt.connections import connections
 from mqlab.reporting.evidence import TRAFFIC, family
 from mqlab.scope import systems
@@ -55,7 +56,7 @@ def clean_html(html: str) -> Markup:
 
 def markdown(text: str) -> Markup:
     """Prose of a notebook."""
-    return clean_html(str(_PROSE(text)))
+    return clean_html(str(_PROSE(pages.prose(text))))
 
 
 def literal(text: str) -> Markup:
@@ -65,7 +66,7 @@ def literal(text: str) -> Markup:
 
 def as_figure(figure: Mapping[str, Any]) -> Figure:
     """A figure in plotly's JSON form."""
-    chart = {"data": figure.get("data", []), "layout": figure.get("layout", {})}
+    chart = pages.figure({"data": figure.get("data", []), "layout": figure.get("layout", {})})
     return Figure(script_json(chart), figure_table(chart), int(chart["layout"].get("height") or 320))
 
 

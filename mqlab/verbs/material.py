@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mqlab.errors import BackwardsError
+from mqlab.languages import ENGLISH, speak
 from mqlab.spark import early
 from mqlab.verbs.helping import shared
 
@@ -23,6 +24,15 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 _shared = shared("Options of all commands about material")
+
+
+def language(command: Command) -> Command:
+    """The option of every command whose text is there in several languages; JSON is English."""
+    option = _shared(
+        "--lang", envvar="MQLAB_LANG", default=ENGLISH, show_default=True, expose_value=False,
+        callback=lambda _context, _option, chosen: speak(chosen), help="Language of what is shown: en or zh.",
+    )  # fmt: skip
+    return option(command)
 
 
 def common(command: Command) -> Command:
@@ -50,7 +60,7 @@ def common(command: Command) -> Command:
         )
     ):
         command = option(command)
-    return command
+    return language(command)
 
 
 def written(command: Command) -> Command:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from string import Formatter
 
 from mqlab import units
 from mqlab.catalogue import INCIDENTS, Incident
@@ -44,6 +45,21 @@ def lead(diagnosis: Diagnosis) -> Finding | None:
 def begins(diagnosis: Diagnosis, finding: Finding) -> str:
     """What began when the finding did, in a few words."""
     return _filled(_texts(finding).begins, _slots(diagnosis, finding))
+
+
+def counted(diagnosis: Diagnosis) -> frozenset[str]:
+    """The measures that the title tells, so that others can tell the same."""
+    first = lead(diagnosis)
+    if first is None:
+        return frozenset()
+    slots = _slots(diagnosis, first)
+    template = next((one for one in _texts(first).cost if _filled([one], slots)), "")
+    return frozenset(name for _, name, _, _ in Formatter().parse(template) if name in first.measures)
+
+
+def total(diagnosis: Diagnosis, finding: Finding, name: str) -> float:
+    """A measure of the finding, and of all others of its class where these never count one record twice."""
+    return sum(one.measures.get(name, 0.0) for one in _alike(diagnosis, finding))
 
 
 def cause(incident: str) -> str:
@@ -124,13 +140,18 @@ class _Slots(dict[str, _Slot]):
 
 def _slots(diagnosis: Diagnosis, first: Finding) -> _Slots:
     """What is known of the finding, and of all of its class where their numbers add up."""
-    every = [first]
-    if first.incident in _APART:
-        alike = [one for one in diagnosis.findings if one.incident == first.incident]
-        every = [one for one in alike if (one.severity, one.certainty) == (first.severity, first.certainty)]
+    every = _alike(diagnosis, first)
     names = [dict(_names(diagnosis, one)) for one in every]
     same = {name: text for name, text in names[0].items() if all(other.get(name) == text for other in names)}
     return _Slots({name: _Slot(text) for name, text in same.items()} | dict(_numbers(every)))
+
+
+def _alike(diagnosis: Diagnosis, first: Finding) -> list[Finding]:
+    """All of its class whose numbers add up with its own."""
+    if first.incident not in _APART:
+        return [first]
+    alike = [one for one in diagnosis.findings if one.incident == first.incident]
+    return [one for one in alike if (one.severity, one.certainty) == (first.severity, first.certainty)]
 
 
 def _names(diagnosis: Diagnosis, one: Finding) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, a
 from facts_builder import at
 
 from mqlab.figures.delivery import chosen, delivery_funnel, failover, funnel_pieces, lanes_of, replicas
-from mqlab.figures.style import figure_table
+from mqlab.figures.style import ALARM, figure_table
 from mqlab.views.delivery import CUT, FOLLOWER, LEADER, AuditView, Offsets
 
 

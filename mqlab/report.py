@@ -13,11 +13,13 @@ import jinja2
 from markupsafe import Markup as SafeText
 
 from mqlab import jsonout, units
+from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.figures.style import plotly_script
-from mqlab.figures.timeline import timeline
+from mqlab.figures.timeline import keys, timeline, told
 from mqlab.frames import where
 from mqlab.languages import pages
+from mqlab.measure_names import fact_words
 from mqlab.reporting.running import run
 from mqlab.reporting.sections import Section, as_figure, fitting, script_hash
 from mqlab.reporting.view import view
@@ -72,16 +74,17 @@ def parameters(capture: Capture) -> dict[str, Any]:
 
 def html(capture: Capture, sections: Sequence[Section] = (), given: Mapping[str, Any] | None = None) -> str:
     """The page as text."""
-    chart = timeline(capture.facts, capture.diagnosis).to_plotly_json()
+    chart = timeline(capture.facts, capture.diagnosis, legend=False)
     first = next(iter(capture.diagnosis.findings), None)
     return page(
         "default.html.j2",
         view=view(capture.facts, capture.diagnosis, capture.notes),
         diagnosis=capture.diagnosis,
         material=capture.diagnosis.material,
-        trigger=first.facts.get("trigger") if first else None,
         ledger=first.ledger if first else None,
-        timeline=as_figure(chart),
+        timeline=as_figure(chart.to_plotly_json()),
+        keys=keys(chart),
+        told=told(capture.facts, capture.diagnosis),
         sections=sections,
         parameters=sorted((given or {}).items()),
         versions=_versions(capture.diagnosis),
@@ -114,6 +117,8 @@ def _environment() -> jinja2.Environment:
     environment.filters.update(
         size=units.size,
         number=units.number,
+        incident=lambda slug: INCIDENTS[slug].title if slug in INCIDENTS else slug,
+        fact=fact_words,
         factor=units.factor,
         clock=units.clock,
         stamp=units.stamp,

@@ -19,22 +19,22 @@ from mqlab.units import iso
 
 INCOMING = "#0072b2"
 OUTGOING = "#d55e00"
-LAG = "#7d62b8"
+LAG = "#6a51a3"
 INK = "#1f2a37"
-MUTED = "#6b7686"
-GRID = "rgba(107, 118, 134, 0.2)"
+MUTED = "#5b6675"
+GRID = "#e6e9ee"
 BAND = "rgba(213, 94, 0, 0.10)"
 GAP = "rgba(91, 102, 117, 0.22)"
-ALARM = "#cf2f3a"
-CHANGE = "#0a8574"
+ALARM = "#a3161f"
+CHANGE = "#00695c"
 RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 
 TEMPLATE = go.layout.Template(
     layout=go.Layout(
         font={"family": "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif", "size": 12, "color": INK},
         colorway=list(RUNS),
-        paper_bgcolor="rgba(0, 0, 0, 0)",
-        plot_bgcolor="rgba(0, 0, 0, 0)",
+        paper_bgcolor="#ffffff",
+        plot_bgcolor="#ffffff",
         margin={"l": 64, "r": 16, "t": 28, "b": 36},
         hovermode="closest",
         hoverlabel={"bgcolor": "#ffffff", "bordercolor": MUTED, "font": {"color": INK}, "align": "left"},

@@ -55,7 +55,7 @@ _LANES = {
     "broker-stopping": ("brokers stop, start", "x", ALARM),
     "broker-starting": ("brokers stop, start", "triangle-up", CHANGE),
     "unclean-election": ("unclean elections", "line-ns-open", ALARM),
-    "log-truncated": ("logs cut", "x", OUTGOING),
+    "log-truncated": ("logs cut", "line-ns-open", OUTGOING),
     "broker-stopped": ("brokers stop, start", "x", ALARM),
     "broker-started": ("brokers stop, start", "triangle-up", CHANGE),
     "out-of-memory": ("exits, starts", "diamond-open", ALARM),
@@ -65,13 +65,11 @@ _LANES = {
 """By kind of event: its lane, its symbol and its colour."""
 _CHANGED = ("changes", "diamond", CHANGE)
 _INFERRED = "x-open"
-_DEATHS = {
-    deaths.BROKER: ("brokers stop, start", _INFERRED, ALARM),
-    deaths.MEMBER: ("members fall silent", _INFERRED, ALARM),
-}
-"""What is only inferred is drawn hollow, from when it was last heard of until it was gone."""
+_DIED = ("brokers and members that died", _INFERRED, ALARM)
+_OWN_LANES = 4
+"""So many that died have lanes of their own."""
 _SIGNS = {
-    "line-ns-open": ("|", "events"), "x": ("✖", "ends"), _INFERRED: ("✕", "died between the marks, inferred"),
+    "line-ns-open": ("|", "events"), "x": ("✖", "ends"), _INFERRED: ("✕", "fell silent or died meanwhile, inferred"),
     "triangle-up": ("▲", "starts"), "diamond": ("◆", "a setting or a membership changes"),
     "diamond-open": ("◇", "out of memory"),
 }  # fmt: skip
@@ -82,14 +80,16 @@ _COMING = ("consumer-connected", "consumer-disconnected", "client-connected", "c
 _Look = tuple[str, str, str]
 
 
-_LANE = 21
+_LANE = 19
 """Pixels of a lane: a mark and the words beside it."""
 _SHARES = {"rate": 3.0, "lag": 1.6}
-"""How the height that lanes leave is shared."""
+"""How the height above the lanes is shared."""
+_ALONE = 0.7
+"""How much of that height one of them has alone."""
 
 
 def timeline(
-    facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: int = 250, legend: bool = True
+    facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: int = 200, legend: bool = True
 ) -> go.Figure:
     """Rates in and out, lag where known, and a row of marks per kind of event; gaps in the metrics are grey.
 
@@ -104,9 +104,10 @@ def timeline(
     if not drawn:
         return empty("Nothing in this material has a timestamp: no metrics, no positions, no dated events.", 165)
     above = [_SHARES[name] for name in drawn if name in _SHARES]
-    upper = height * sum(above) / sum(_SHARES.values())
+    upper = height * (1 if len(above) > 1 else _ALONE)
     heights = [upper * share / sum(above) for share in above] + ([_LANE * (rows + 0.5)] if rows else [])
-    chart = panels(round(sum(heights) + 70), *heights, margin={"l": 8, "r": 8, "t": 24, "b": 24}, showlegend=legend)
+    margin = {"l": 8, "r": 8, "t": 24 if legend else 6, "b": 24}
+    chart = panels(round(sum(heights) + 60), *heights, margin=margin, showlegend=legend)
     if traffic:
         draw_rates(chart, traffic, log=log)
     if waiting:
@@ -114,14 +115,16 @@ def timeline(
     if lanes:
         _draw_events(chart, lanes, drawn.index("lanes") + 1)
     _draw_bands(chart, facts, diagnosis, traffic)
-    return chart.update_xaxes(title_text=None, row=len(drawn), col=1).add_annotation(
-        text="UTC", x=0, y=0, xref="paper", yref="paper", xanchor="right", xshift=-8, yshift=-20, showarrow=False
-    )
+    chart.update_xaxes(title_text=None, row=len(drawn), col=1)
+    if legend:
+        look = {"xref": "paper", "yref": "paper", "xanchor": "right", "showarrow": False}
+        chart.add_annotation(text="UTC", x=0, y=0, xshift=-8, yshift=-20, **look)
+    return chart
 
 
 def event_lanes(facts: Facts, diagnosis: Diagnosis) -> Mapping[_Look, tuple[Bar, ...]]:
     """Marks by lane, symbol and colour, lane by lane: events, what died, changes, every finding but the first."""
-    found: dict[_Look, list[Bar]] = {look: [] for look in (*_LANES.values(), *_DEATHS.values(), _CHANGED)}
+    found: dict[_Look, list[Bar]] = {look: [] for look in (*_LANES.values(), _DIED, _CHANGED)}
     for look, bar in (*_happened(facts), *_found(diagnosis)):
         found.setdefault(look, []).append(bar)
     kept = {look: merged(bars) for look, bars in found.items() if bars}
@@ -136,9 +139,11 @@ def _happened(facts: Facts) -> Iterator[tuple[_Look, Bar]]:
             if one.first_at is not None and one not in again:
                 end = one.first_at if one.last_at is None else one.last_at
                 yield look, Bar(look[0], kind, one.first_at, end, _words(one))
-    for dead in deaths.deaths(facts):
-        look = _DEATHS[dead.kind]
-        yield look, Bar(look[0], "death", dead.since, dead.until, f"{dead.who}\n{dead.how}")
+    every = deaths.deaths(facts)
+    own = len({dead.who for dead in every}) <= _OWN_LANES
+    for dead in every:
+        lane = dead.who if own else _DIED[0]
+        yield (lane, *_DIED[1:]), Bar(lane, "death", dead.since, dead.until, f"{dead.who}\n{dead.how}")
 
 
 def _found(diagnosis: Diagnosis) -> Iterator[tuple[_Look, Bar]]:

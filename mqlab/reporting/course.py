@@ -75,7 +75,8 @@ def _died(facts: Facts, first: Finding) -> Step | None:
     if not own:
         return None
     names = ", ".join(dict.fromkeys(one.who for one in own))
-    return Step("trigger", units.clock(own[0].since), f"{names} fell silent", "#when", inferred=True)
+    at = units.clock(own[0].since) if own[0].since <= first.started_at.timestamp() else ""
+    return Step("trigger", at, f"{names} fell silent", "#when", inferred=True)
 
 
 def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
@@ -91,7 +92,9 @@ def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
         and any(f" {name} " in f" {one.what} {one.after} " for name in names)
     ]  # fmt: skip
     for _, number, one in sorted(near, key=lambda entry: entry[:2])[:1]:
-        yield Step("trigger", units.clock(one.at), _words(one), f"#C{number}", inferred=True)
+        later = (one.at or 0.0) > began
+        text = f"{_words(one)}, seen at {units.clock(one.at)}" if later else _words(one)
+        yield Step("trigger", "" if later else units.clock(one.at), text, f"#C{number}", inferred=True)
 
 
 def _named(first: Finding) -> list[str]:

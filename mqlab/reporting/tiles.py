@@ -71,7 +71,7 @@ _COSTS: Mapping[str, Mapping[str, str]] = {
         "memory_growth_bytes_per_hour": "of memory more each hour",
         "amplification_factor": "as much out as in",
     },
-    "exits": {"crashes": "process exits"},
+    "exits": {"crashes": "exits of processes"},
     "queues": {"orphan_queues": "queues that nobody reads", "doubled_queues": "queues that several read"},
     "disturbed": {
         "takeovers": "forced disconnects",
@@ -154,7 +154,8 @@ def _costs(
         elif (audited := _audited(kind, whole, found)) is not None:
             yield kind, audited
         elif kind == "exits" and (count := exits_during(facts, first)) and first.severity > Severity.NOTICE:
-            yield kind, Tile("process exits", str(count), "", "#when")
+            title = _COSTS[kind]["crashes"]
+            yield kind, Tile(_one(title) if count == 1 else title, str(count), "", "#when")
 
 
 _OF_ALL = frozenset({_LOST, "refused", "failed"})
@@ -238,7 +239,8 @@ def _watched(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> 
 
 def _unexplained(diagnosis: Diagnosis) -> Iterator[Tile]:
     if diagnosis.symptoms:
-        yield Tile("symptoms unexplained", str(len(diagnosis.symptoms)), diagnosis.symptoms[0], "#evidence")
+        title = "symptom unexplained" if len(diagnosis.symptoms) == 1 else "symptoms unexplained"
+        yield Tile(title, str(len(diagnosis.symptoms)), diagnosis.symptoms[0], "#evidence")
 
 
 def _arrived(facts: Facts, diagnosis: Diagnosis) -> Iterator[Tile]:

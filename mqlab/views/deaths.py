@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from mqlab.delivery.leaders import Leadership, leaderships
 from mqlab.facts import Episode, Facts
@@ -24,6 +25,8 @@ from mqlab.units import clock
 BROKER, MEMBER = "broker", "member"
 _STARTS = ("broker-started", "broker-starting", "rocketmq-broker-started")
 _STOPS = ("broker-stopped", "broker-stopping", "rocketmq-broker-stopping")
+_BEGINNING = ("settings-printed", "log-recovery")
+"""What a broker of Kafka prints while it starts."""
 _ONE_START = 10.0
 """Seconds within which a broker tells of one start in several lines."""
 _LATER = 30.0
@@ -68,6 +71,14 @@ def _brokers(facts: Facts) -> Iterator[Death]:
             yield from _never_back(facts, name, own[-1], away.get(log[2] or "", ()))
 
 
+class _Heard(NamedTuple):
+    """One line of a broker."""
+
+    at: float
+    kind: str
+    place: Evidence
+
+
 _Log = tuple[str, str, str | None]
 """Folder and name of a broker's log, and the broker where it says who it is: rotated files are one log."""
 
@@ -84,12 +95,12 @@ def _apart(before: Episode, after: Episode) -> bool:
     return (after.first_at or 0.0) - (before.last_at or 0.0) > _ONE_START
 
 
-def _heard(facts: Facts, log: _Log, lines: Sequence[Episode], logs: Collection[_Log]) -> list[tuple[float, Evidence]]:
+def _heard(facts: Facts, log: _Log, lines: Sequence[Episode], logs: Collection[_Log]) -> list[_Heard]:
     """What the broker's logs tell, by time: all of its folder, unless another broker's log lies there."""
     sources, alone = {e.source for e in lines}, sum(other[0] == log[0] for other in logs) == 1
     own = [e for e in facts.episodes if e.source in sources or (alone and folder(e.source) == log[0])]
-    dated = [(at, place) for e in own for at, place in ((e.first_at, e.first), (e.last_at, e.last)) if at is not None]
-    return sorted(dated, key=lambda heard: heard[0])
+    ends = ((e, at, place) for e in own for at, place in ((e.first_at, e.first), (e.last_at, e.last)))
+    return sorted((_Heard(at, e.kind, place) for e, at, place in ends if at is not None), key=lambda heard: heard.at)
 
 
 def _moved_away(facts: Facts) -> Mapping[str, Sequence[Leadership]]:
@@ -103,14 +114,14 @@ def _moved_away(facts: Facts) -> Mapping[str, Sequence[Leadership]]:
     return {name: sorted(rows, key=lambda row: row.at or 0.0) for name, rows in found.items()}
 
 
-def _back(
-    name: str, own: Sequence[tuple[float, Evidence]], before: Episode, after: Episode, away: Sequence[Leadership]
-) -> Death:
-    """It died in the longest silence between two starts."""
+def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, away: Sequence[Leadership]) -> Death:
+    """It died after its last line before it began to start again, which its settings and recovered logs tell."""
     start, again = before.first_at or 0.0, after.first_at or 0.0
-    (since, last), (back, first) = max(
-        pairwise([heard for heard in own if start <= heard[0] <= again]), key=lambda pair: pair[1][0] - pair[0][0]
+    between = [heard for heard in own if start <= heard.at <= again]
+    back, first = next(
+        ((one.at, one.place) for one in between if one.kind in _BEGINNING and one.at > start), (again, after.first)
     )
+    since, last = max(((one.at, one.place) for one in between if one.at < back), key=lambda one: one[0])
     taken = next((row for row in away if since < (row.at or 0.0) < back), None)
     others = f", others led its partitions from {clock(taken.at)}" if taken else ""
     how = f"last heard of at {clock(since)}{others}, back at {clock(back)} without an orderly stop"
@@ -118,8 +129,8 @@ def _back(
     return Death(name, BROKER, since, (taken.at if taken else None) or back, how, places)
 
 
-def _never_back(facts: Facts, name: str, last: tuple[float, Evidence], away: Sequence[Leadership]) -> Iterator[Death]:
-    since, place = last
+def _never_back(facts: Facts, name: str, last: _Heard, away: Sequence[Leadership]) -> Iterator[Death]:
+    since, place = last.at, last.place
     taken = next((row for row in away if (row.at or 0.0) > since), None)
     if taken is not None and taken.at is not None and (facts.covered_until() or 0.0) - since > _LATER:
         how = f"last heard of at {clock(since)}, others led its partitions from {clock(taken.at)}"

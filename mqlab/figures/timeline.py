@@ -15,6 +15,7 @@ from mqlab.figures.style import (
     ALARM,
     BAND,
     CHANGE,
+    DARK,
     GAP,
     LAG,
     MUTED,
@@ -251,6 +252,11 @@ class Key:
     colour: str
     style: str = ""
     """How a line is drawn (``solid``, ``dash``, ``dot``), or ``band``."""
+
+    @property
+    def night(self) -> str:
+        """Its colour on a dark screen."""
+        return DARK.get(self.colour, self.colour)
 
 
 def keys(chart: go.Figure) -> tuple[Key, ...]:

@@ -54,7 +54,7 @@ def counted(diagnosis: Diagnosis) -> frozenset[str]:
         return frozenset()
     slots = _slots(diagnosis, first)
     template = next((one for one in _texts(first).cost if _filled([one], slots)), "")
-    return frozenset(name for _, name, _, _ in Formatter().parse(template) if name in first.measures)
+    return frozenset(name for _, name, _, _ in Formatter().parse(template) if name and name in first.measures)
 
 
 def total(diagnosis: Diagnosis, finding: Finding, name: str) -> float:

@@ -48,31 +48,16 @@ def render(
         NoBrowserError: there is no Chromium that makes a PDF.
     """
     given = parameters(capture)
-    pdf = wants(template, out)
     fit = () if "-" in capture.paths or template == pages.SHORT else fitting(capture.diagnosis, capture.facts)
     chosen = fit if notebooks is None else notebooks
     page = html(capture, run(chosen, given), given, template)
     out.parent.mkdir(parents=True, exist_ok=True)
-    if pdf:
+    if printing.wanted(out):
         printing.print_page(page, out)
     else:
         out.write_text(page, encoding="utf-8", errors="replace")
     findings_beside(out).write_text(jsonout.dumps(capture.diagnosis), encoding="utf-8", errors="backslashreplace")
     return out
-
-
-def wants(template: str, out: Path) -> bool:
-    """Whether *out* is a PDF; sees before all work that there is the template, and a browser for a PDF.
-
-    Raises:
-        BadTemplateError: there is no such template.
-        NoBrowserError: there is no browser.
-    """
-    pages.check(template)
-    pdf = out.suffix.lower() == ".pdf"
-    if pdf:
-        printing.browser()
-    return pdf
 
 
 def findings_beside(out: Path) -> Path:

@@ -24,7 +24,7 @@ from mqlab.measure_names import fact_words
 
 DEFAULT, SHORT = "default", "short"
 BUILT_IN = (DEFAULT, SHORT, "comparison")
-_LINK = re.compile(r'<a href="#([^"]*)"')
+_LINK = re.compile(r'<script\b.*?</script>|(<a\b[^<>]*?) href="#([^"]*)"', re.DOTALL)
 _ID = re.compile(r'\bid="([^"]*)"')
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -46,7 +46,7 @@ def page(template: str, names: Mapping[str, object]) -> str:
     else:
         text = _of_team(template, names)
     known = set(_ID.findall(text))
-    return _LINK.sub(lambda link: link[0] if link[1] in known else "<a", text)
+    return _LINK.sub(lambda link: link[1] if link[1] and link[2] not in known else link[0], text)
 
 
 def check(template: str) -> None:

@@ -242,8 +242,9 @@ def numbered(template: str) -> str:
 
 
 _OTHER_TONGUES = re.compile(
-    r"\\[wdsSb.]|\(\?|\[\^|^[%#.]|</?(?:b|br|extra)\b|=>|rgba\(|sans-serif|'none'|domain$|^(?:const|for) |"
-    r"Plotly|\[bold\]|<pre|^(?:top|bottom|middle) (?:left|right|center)$|^(?=.*\w=\w)[\w= ]+$|^[a-z]+(?:-[a-z]+)+: [a-z ]+$|\$\(date"
+    r"\\[wdsSb.]|\(\?|\[\^|^[%#.]|</?(?:b|br|extra|pre)\b|=>|rgba\(|sans-serif|'none'|domain$|^(?:const|for) |Plotly|"
+    r"\[bold\]|^(?:top|bottom|middle) (?:left|right|center)$|^(?=.*\w=\w)[\w= ]+$|^[a-z]+(?:-[a-z]+)+: [a-z ]+$|"
+    r"\$\(date"
 )
 """Patterns, scripts, settings of plotly, columns of JSON, kinds of events."""
 _WITHOUT = ("kafka/log_lines.py", "models/kafka_defaults.py")
@@ -319,7 +320,7 @@ def _read_by_people(line: str) -> bool:
 
 
 _TEMPLATE = re.compile(r"\{#.*?#\}|\{%.*?%\}", re.DOTALL)
-_TAG = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^<>]*>", re.DOTALL)
+_TAG = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^<>]*>|(?m:^\..*\}$)", re.DOTALL)
 _ATTRIBUTE = re.compile(r"\b(?:title|aria-label|alt)=\"([^\"]*)\"")
 
 

@@ -30,6 +30,7 @@ _READINGS = 8
 """Templates that are tried of those that fit, the one with most letters of its own first."""
 _STEPS = 400
 """Readings of one text; what is left then stays as it is."""
+_DEEPEST = 14
 _LONGEST, _LONGEST_GLUED = 6000, 400
 _JOINTS = ((re.compile(r"( {2,}| \| | · | → | -> )"), None), (re.compile("(; )"), "；"), (re.compile("(: )"), "："))
 _LATER = (
@@ -112,7 +113,7 @@ class Translator:
     def __init__(self, known: Mapping[str, str], language: str = "zh") -> None:
         self._language = language
         self._exact: dict[str, str] = {}
-        templates = []
+        templates: list[Template] = []
         for text, translation in known.items():
             for variant in _variants(text):
                 if _PLACE.search(variant):
@@ -121,7 +122,7 @@ class Translator:
                     self._exact[_folded(variant)] = translation
         self._by_word = _by_rarest_word(templates)
         self._told: dict[str, str] = {}
-        self._steps = 0
+        self._steps = self._depth = 0
 
     def __call__(self, text: str) -> str:
         """*text* in the language, its lines one by one."""
@@ -136,7 +137,7 @@ class Translator:
     def _line(self, text: str) -> str:
         if not _WORDS.search(text) or len(text) > _LONGEST:
             return text
-        self._steps = 0
+        self._steps = self._depth = 0
         inner = text.strip()
         start = len(text) - len(text.lstrip())
         return text[:start] + self._best(inner, {})[0] + text[start + len(inner) :]
@@ -148,13 +149,15 @@ class Translator:
         plain = self._plain(text)
         best = (text, float(_left(text))) if plain is None else (plain, 0.0)
         known[text] = best
-        if plain is None and best[1]:
+        if plain is None and best[1] and self._depth < _DEEPEST:
+            self._depth += 1
             for reading in self._readings(text, known):
                 if reading[1] < best[1]:
                     best = reading
                 if best[1] < _GOOD or self._steps > _STEPS:
                     break
             known[text] = best
+            self._depth -= 1
         return best
 
     def _plain(self, text: str) -> str | None:

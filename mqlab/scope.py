@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.detectors import DETECTORS, Detector
+from mqlab.detectors import BUILT_IN, DETECTORS, Detector
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Result
 from mqlab.mqtt.brokers import KNOWN
+from mqlab.plugins import Named
 from mqlab.rows import Coverage
 from mqlab.shared.wording import few
 from mqlab.sources import Role
@@ -20,9 +22,9 @@ LONG = 100
 """Lines from which a file that nobody understands is more than somebody's notes or a configuration."""
 PART = 0.01
 """Share of all lines from which it matters."""
-RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}
+RULES: Mapping[str, frozenset[str]] = Named(lambda: {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS})
 """Systems that the rule of each class understands."""
-_OWN_RULES = frozenset().union(*(ours for ours in RULES.values() if len(ours) < len(SYSTEMS)))
+_OWN_RULES = frozenset().union(*(d.SYSTEMS for d in BUILT_IN if len(d.SYSTEMS) < len(SYSTEMS)))
 """Systems for which there are rules of their own."""
 _SYSTEM = {name: name for name in SYSTEMS} | dict.fromkeys(KNOWN, "mqtt")
 """System that a product belongs to."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -63,7 +62,7 @@ def formats(form: str) -> int:
     from mqlab.formats.registry import FORMATS
     from mqlab.screens.listings import listing
 
-    every = [(one.FORMAT, _first_line(str(one.__name__))) for one in FORMATS]  # type: ignore[attr-defined]
+    every = [(one.FORMAT, _first_line(one.__doc__ or "")) for one in FORMATS]
     if form == "json":
         told = [
             {
@@ -93,9 +92,9 @@ def _whose(spec: Spec) -> str:
     return systems.get(spec.software) or ("MQTT" if spec.software in _PRODUCTS or spec.software == "aws" else _OTHERS)
 
 
-def _first_line(module: str) -> str:
+def _first_line(text: str) -> str:
     """What the module says of itself first, without the tables that it fills."""
-    first = (sys.modules[module].__doc__ or "").strip().split("\n")[0]
+    first = text.strip().split("\n")[0]
     return first.partition(" → ")[0].replace("``", "").rstrip(".")
 
 

@@ -21,7 +21,7 @@ from mqlab.verbs.completing import classes, completion, names
 from mqlab.verbs.groups import drain, rebalances, whatif
 from mqlab.verbs.helping import WIDEST, Verbs
 from mqlab.verbs.listing import checklist, formats, incidents
-from mqlab.verbs.material import common, deliver, opened, progress, written
+from mqlab.verbs.material import common, deliver, extend, opened, progress, with_plugins, written
 from mqlab.verbs.session import session
 
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
@@ -35,6 +35,10 @@ LATER = {
     "lab": (
         "mqlab.lab.verb",
         "Real brokers on this machine, incidents made on purpose, and whether the diagnosis was right.",
+    ),
+    "plugin": (
+        "mqlab.plugins.verb",
+        "Formats, rules and known errors of your own: begin a plug-in, try it.",
     ),
     "redact": (
         "mqlab.gather.redact_command",
@@ -151,8 +155,10 @@ def show(finding: str, lines: int, **material: Any) -> int:
 
 @commands.command()
 @click.argument("what", shell_complete=names)
-def explain(what: str) -> int:
+@with_plugins
+def explain(what: str, plugins: tuple[str, ...]) -> int:
     """Explain a class of incident, a known error, or a line of a log in quotes."""
+    extend(plugins)
     from mqlab.verbs.explaining import explained
 
     click.echo(explained(what), nl=False)

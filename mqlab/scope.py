@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.detectors import BUILT_IN, DETECTORS, Detector
+from mqlab.detectors import BUILT_IN, DETECTORS, Detector, foreign
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Result
 from mqlab.mqtt.brokers import KNOWN
@@ -72,13 +72,15 @@ def unread(facts: Facts) -> tuple[Coverage, ...]:
 def enough(facts: Facts, results: dict[str, Result]) -> bool:
     """Health needs a log that could show trouble, and every class that has a rule for the systems checked.
 
-    A rule calls clear what cannot have happened by its mechanism. And no long file that nobody understands.
+    A rule calls clear what cannot have happened by its mechanism. And no long file that nobody understands. Classes of
+    plug-ins are about software that need not be here; but their rules must not have failed.
     """
     if unread(facts):
         return False
     present = systems(facts)
-    asked_for = [slug for slug, ours in RULES.items() if ours & present and not INCIDENTS[slug].needs_ledger]
-    checked = not any(results[slug].missing for slug in asked_for)
+    own = {rule.INCIDENT: frozenset(rule.SYSTEMS) for rule in BUILT_IN}
+    asked_for = [slug for slug, ours in own.items() if ours & present and not INCIDENTS[slug].needs_ledger]
+    checked = not any(results[slug].missing for slug in asked_for) and not any(map(foreign.failed, results.values()))
     return logs(facts) and checked and bool(present) and present <= _OWN_RULES
 
 

@@ -11,6 +11,7 @@ from mqlab.errors import PluginError
 from mqlab.facts import Facts
 from mqlab.findings import Finding, Result
 
+_FAILED = "a rule of the plug-in that does not fail"
 _SYSTEMS = ("kafka", "rocketmq", "mqtt")
 
 
@@ -23,9 +24,9 @@ class ForeignRule:
         Raises:
             PluginError: it is no rule.
         """
-        self.__doc__, self._module = module.__doc__, module
+        self.__doc__, self._module, self.place = module.__doc__, module, str(module.__file__)
         if because := _unfit(module):
-            raise PluginError(plugins.file_of(module), because)
+            raise PluginError(self.place, because)
         self.INCIDENT: str = module.INCIDENT
         self.SYSTEMS: tuple[str, ...] = module.SYSTEMS
 
@@ -34,8 +35,8 @@ class ForeignRule:
         try:
             return self._fitting(self._module.detect(facts))
         except Exception as error:
-            where, said = plugins.cause(error, str(self._module.__file__))
-            return Result(missing=(f"a rule that can read this material: the plug-in's failed ({said}; {where})",))
+            where, said = plugins.cause(error, self.place)
+            return Result(missing=(f"{_FAILED}: {said} ({where})",))
 
     def _fitting(self, result: Any) -> Result:
         """The *result* itself.
@@ -65,6 +66,11 @@ def _unfit(module: ModuleType) -> str | None:
     if not callable(getattr(module, "detect", None)):
         return "it has no function detect(facts)"
     return None
+
+
+def failed(result: Result) -> bool:
+    """Whether a rule of a plug-in gave no answer."""
+    return any(missing.startswith(_FAILED) for missing in result.missing)
 
 
 def rules() -> tuple[ForeignRule, ...]:

@@ -36,8 +36,9 @@ class Foreign:
             PluginError: it is no format.
         """
         self.__name__, self.__doc__, self._module = module.__name__, module.__doc__, module
+        self.place = str(module.__file__)
         if because := _unfit(module):
-            raise PluginError(plugins.file_of(module), because)
+            raise PluginError(self.place, because)
         self.FORMAT: Spec = module.FORMAT
         if self.FORMAT.reading is Reading.LOG:
             self.SIGNATURES = tuple(module.SIGNATURES)
@@ -66,7 +67,7 @@ class Foreign:
                 del waiting[item.line.number]
                 yield item
         except Exception as error:
-            where, said = plugins.cause(error, str(self._module.__file__))
+            where, said = plugins.cause(error, self.place)
             self.failed = f"The format {self.FORMAT.name} of a plug-in failed: {said} ({where})."
         for line in [*waiting.values(), *lines]:
             yield Reject(line)

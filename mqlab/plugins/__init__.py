@@ -227,11 +227,6 @@ def place(table: str, entry: str) -> str:
     return table
 
 
-def file_of(module: ModuleType) -> str:
-    """Where a module of a plug-in lies."""
-    return str(module.__file__)
-
-
 def cause(error: BaseException, folder: str) -> tuple[str, str]:
     """The place below *folder* at which an exception was raised, and what it says."""
     said = f"{type(error).__name__}: {error}".splitlines()[0].rstrip(".")

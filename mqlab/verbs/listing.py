@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mqlab.verbs.helping import Verb
-from mqlab.verbs.material import deliver, in_form
+from mqlab.verbs.material import deliver, extend, in_form, with_plugins
 
 if TYPE_CHECKING:
     from mqlab.formats.base import Spec
@@ -23,8 +23,10 @@ _PRODUCTS = {"mosquitto": "Mosquitto", "emqx": "EMQX", "hivemq": "HiveMQ", "rabb
 @click.command(cls=Verb)
 @in_form
 @click.option("--markdown", is_flag=True, help="The whole catalogue as Markdown.")
-def incidents(form: str, markdown: bool) -> int:
+@with_plugins
+def incidents(form: str, markdown: bool, plugins: tuple[str, ...]) -> int:
     """List the classes of incident by family; `mqlab explain` tells more of one."""
+    extend(plugins)
     from mqlab import catalogue
     from mqlab.detectors import DETECTORS
     from mqlab.screens.listings import listing
@@ -57,8 +59,10 @@ def _title(title: str, benign: bool, has_rule: bool) -> str:
 
 @click.command(cls=Verb)
 @in_form
-def formats(form: str) -> int:
+@with_plugins
+def formats(form: str, plugins: tuple[str, ...]) -> int:
     """List the formats that mqlab reads, by the system whose files look so."""
+    extend(plugins)
     from mqlab.formats.registry import FORMATS
     from mqlab.screens.listings import listing
 

@@ -109,14 +109,15 @@ def _of_plugin(slug: str, entry: Any) -> Incident:
     Raises:
         PluginError: it lacks something, or names a command that nobody knows.
     """
-    try:
-        said = {"family": "Of your own", "mechanism": entry["what"], "confirm": entry["proves"], "fetch": ()}
-        return _incident(slug, said | entry)
-    except KeyError as lacking:
-        because = f"{slug} lacks {lacking.args[0]}, or names a command of this name that nobody knows"
-    except (TypeError, AttributeError) as wrong:
-        because = f"{slug}: {str(wrong).removeprefix('Incident.__init__() ')}"
-    raise PluginError(plugins.place(plugins.CATALOGUE, slug), because)
+    said = entry
+    if isinstance(entry, dict):
+        told = {"mechanism": entry.get("what"), "confirm": entry.get("proves")}
+        said = {"family": "Of your own", "fetch": []} | {k: v for k, v in told.items() if v is not None} | entry
+    plugins.ensure_entry(plugins.CATALOGUE, slug, said, Incident, {"commands": "fetch"}, ("slug",))
+    if unknown := [name for name in said["fetch"] if name not in commands()]:
+        because = f"{slug} fetches {', '.join(unknown)}, which no {plugins.COMMANDS} describes"
+        raise PluginError(plugins.place(plugins.CATALOGUE, slug), because)
+    return _incident(slug, said)
 
 
 def _incidents() -> Mapping[str, Incident]:

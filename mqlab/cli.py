@@ -87,7 +87,9 @@ def triage(form: str, output: str | None, why: bool, exit_code: bool, **material
     if form == "json":
         text = jsonout.dumps(capture.diagnosis)
     else:
-        text = screen.screen(capture.diagnosis, material["paths"], zone, audits=audits(capture.facts), why=why)
+        named = [word for plugin in material["plugins"] for word in ("--plugins", plugin)]
+        paths = [*material["paths"], *named]
+        text = screen.screen(capture.diagnosis, paths, zone, audits=audits(capture.facts), why=why)
         if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
             text = rows.coloured(text)
     deliver(text, output)

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from mqlab import plugins
-from mqlab.errors import MqlabError, PluginError
+from mqlab.errors import MqlabError
 from mqlab.plugins import remembered
 
 STAMP = "$(date -u +%Y%m%dT%H%M%SZ)"
@@ -50,11 +50,8 @@ def commands() -> dict[str, Command]:
     """Every command by its name."""
     known = {name: Command(name=name, **entry) for name, entry in read_toml(plugins.COMMANDS).items()}
     for name, entry in plugins.tables(plugins.COMMANDS).items():
-        try:
-            known[name] = Command(name=name, **entry)
-        except TypeError as error:
-            where, said = plugins.place(plugins.COMMANDS, name), str(error).removeprefix("Command.__init__() ")
-            raise PluginError(where, f"{name}: {said}") from error
+        plugins.ensure_entry(plugins.COMMANDS, name, entry, Command, {}, ("name",))
+        known[name] = Command(name=name, **entry)
     return known
 
 

@@ -93,18 +93,20 @@ def _of_plugin(name: str, entry: Any) -> KnownError:
     Raises:
         PluginError: it lacks something, or its pattern is no regex.
     """
-    try:
-        error = _error(name, {key: value for key, value in entry.items() if key != "look_alike"})
-        re.compile(error.begins or error.contains, re.ASCII)
-    except KeyError as lacking:
-        because = f"{name} lacks {lacking.args[0]}"
-    except (TypeError, AttributeError, re.error) as wrong:
-        because = f"{name}: {str(wrong).removeprefix('KnownError.__init__() ')}"
-    else:
-        if error.event or error.begins or error.contains:
-            return error
+    own = {key: value for key, value in entry.items() if key != "look_alike"} if isinstance(entry, dict) else entry
+    keys = {"incident": "class", "event": "kind"}
+    plugins.ensure_entry(plugins.KNOWN_ERRORS, name, own, KnownError, keys, ("name",))
+    error, because = _error(name, own), ""
+    if not (error.event or error.begins or error.contains):
         because = f"{name} needs begins or contains, a regex"
-    raise PluginError(plugins.place(plugins.KNOWN_ERRORS, name), because)
+    for pattern in (error.begins, error.contains, error.where):
+        try:
+            re.compile(pattern, re.ASCII)
+        except re.error as wrong:
+            because = f"a regex of {name} is none: {wrong} in {pattern!r}"
+    if because:
+        raise PluginError(plugins.place(plugins.KNOWN_ERRORS, name), because)
+    return error
 
 
 @remembered

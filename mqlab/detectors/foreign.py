@@ -11,7 +11,7 @@ from mqlab.errors import PluginError
 from mqlab.facts import Facts
 from mqlab.findings import Finding, Result
 
-_FAILED = "a rule of the plug-in that does not fail"
+_FAILED = "an answer of the plug-in's rule, which failed"
 _SYSTEMS = ("kafka", "rocketmq", "mqtt")
 
 

@@ -87,7 +87,7 @@ def _ensure_fits(item: Item, waiting: Mapping[int, Line]) -> None:
             if name not in columns:
                 raise ValueError(f"{row.table.name} has no column {name}")
             if value is not None and not isinstance(value, _TYPES[columns[name]]):
-                raise ValueError(f"{name} of {row.table.name} is {columns[name]}, not {value!r:.40}")
+                raise ValueError(f"{name} of {row.table.name} must be {columns[name]}, not {value!r:.40}")
 
 
 def _unfit(module: ModuleType) -> str | None:

@@ -43,6 +43,9 @@ def _faults() -> Iterator[tuple[str, str]]:
     for table in (CATALOGUE, KNOWN_ERRORS, COMMANDS, EVENTS):
         for entry in sorted(plugins.tables(table).keys() & read_toml(table).keys()):
             yield plugins.place(table, entry), f"{entry} is a name of mqlab's own; take another one"
+    for kind, words in plugins.tables(EVENTS).items():
+        if not isinstance(words, str):
+            yield plugins.place(EVENTS, kind), f"{kind} must be a text: what the event means to a reader"
     yield from _faults_of_classes()
     yield from _faults_of_modules()
     for name in plugins.tables(KNOWN_ERRORS):

@@ -7,7 +7,7 @@ SAMPLE ?= data/samples/kafka-amp-17
 REPORT ?= report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test check fix notebooks exercises docs site bench lab clean
+.PHONY: help setup report test check fix notebooks exercises docs site texts bench lab clean
 
 help: ## print this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -61,6 +61,9 @@ docs: setup ## write docs/incidents.md, docs/tables.md and the outputs that page
 site: setup ## build docs/ as a site into build/site, every link checked; it opens from a file
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo build/site/index.html
+
+texts: setup ## bring the message catalogues of mqlab/languages up to date with the texts
+	$(BIN)/python -m mqlab.languages
 
 bench: setup ## measure reading speed on generated logs
 	$(BIN)/python -m bench

@@ -14,6 +14,7 @@ from typing import Any
 from mqlab import plugins
 from mqlab.commands import Command, commands, read_toml
 from mqlab.errors import PluginError
+from mqlab.plugins.entries import ensure_fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def _of_plugin(slug: str, entry: Any) -> Incident:
     if isinstance(entry, dict):
         told = {"mechanism": entry.get("what"), "confirm": entry.get("proves")}
         said = {"family": "Of your own", "fetch": []} | {k: v for k, v in told.items() if v is not None} | entry
-    plugins.ensure_entry(plugins.CATALOGUE, slug, said, Incident, {"commands": "fetch"}, ("slug",))
+    ensure_fits(plugins.CATALOGUE, slug, said, Incident, {"commands": "fetch"}, ("slug",))
     if unknown := [name for name in said["fetch"] if name not in commands()]:
         because = f"{slug} fetches {', '.join(unknown)}, which no {plugins.COMMANDS} describes"
         raise PluginError(plugins.place(plugins.CATALOGUE, slug), because)

@@ -21,7 +21,7 @@ from mqlab.verbs.completing import classes, completion, names
 from mqlab.verbs.groups import drain, rebalances, whatif
 from mqlab.verbs.helping import WIDEST, Verbs
 from mqlab.verbs.listing import checklist, formats, incidents
-from mqlab.verbs.material import common, deliver, extend, opened, progress, with_plugins, written
+from mqlab.verbs.material import common, deliver, extend, language, opened, progress, with_plugins, written
 from mqlab.verbs.session import session
 
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
@@ -157,13 +157,15 @@ def show(finding: str, lines: int, **material: Any) -> int:
 
 @commands.command()
 @click.argument("what", shell_complete=names)
+@language
 @with_plugins
 def explain(what: str, plugins: tuple[str, ...]) -> int:
     """Explain a class of incident, a known error, or a line of a log in quotes."""
     extend(plugins)
+    from mqlab.languages import pages
     from mqlab.verbs.explaining import explained
 
-    click.echo(explained(what), nl=False)
+    click.echo(pages.markdown(explained(what)), nl=False)
     return 0
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from mqlab import plugins
 from mqlab.errors import MqlabError
 from mqlab.plugins import remembered
+from mqlab.plugins.entries import ensure_fits
 
 STAMP = "$(date -u +%Y%m%dT%H%M%SZ)"
 """The moment in the name of a saved output: command outputs do not say when they were taken."""
@@ -50,7 +51,7 @@ def commands() -> dict[str, Command]:
     """Every command by its name."""
     known = {name: Command(name=name, **entry) for name, entry in read_toml(plugins.COMMANDS).items()}
     for name, entry in plugins.tables(plugins.COMMANDS).items():
-        plugins.ensure_entry(plugins.COMMANDS, name, entry, Command, {}, ("name",))
+        ensure_fits(plugins.COMMANDS, name, entry, Command, {}, ("name",))
         known[name] = Command(name=name, **entry)
     return known
 

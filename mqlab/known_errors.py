@@ -15,6 +15,7 @@ from mqlab import plugins
 from mqlab.commands import read_toml
 from mqlab.errors import PluginError
 from mqlab.plugins import remembered
+from mqlab.plugins.entries import ensure_fits
 
 PREFIX = "error:"
 """What the kind of an event begins with that has a pattern in the table."""
@@ -95,7 +96,7 @@ def _of_plugin(name: str, entry: Any) -> KnownError:
     """
     own = {key: value for key, value in entry.items() if key != "look_alike"} if isinstance(entry, dict) else entry
     keys = {"incident": "class", "event": "kind"}
-    plugins.ensure_entry(plugins.KNOWN_ERRORS, name, own, KnownError, keys, ("name",))
+    ensure_fits(plugins.KNOWN_ERRORS, name, own, KnownError, keys, ("name",))
     error, because = _error(name, own), ""
     if not (error.event or error.begins or error.contains):
         because = f"{name} needs begins or contains, a regex"

@@ -7,6 +7,11 @@ Sample::
     mitigated: 2026-11-21T12:23:20Z
     resolved: 2026-11-23T09:00:00Z
     events: [{at: 2026-11-21T12:22:10Z, text: pager fires for egress}]
+    impact: 1,200 orders were confirmed an hour late
+    cost: {per_lost_message: 0.02, per_minute: 40, currency: EUR}
+    went_well: [the on-call engineer knew the bridge]
+    went_badly: [nobody watches bytes out per byte in]
+    actions: [{what: Alert on batch splits, owner: Maria, due: 2026-12-04, status: open}]
     zones: {"logs/rocketmq/*": Asia/Shanghai}
     roles: {"clients/*": bridge}
     dismissed: [{id: "fan-out:plant-telemetry", reason: the second group is wanted}]
@@ -16,7 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,7 +33,11 @@ from mqlab.material import remote
 
 NAME = "incident.yml"
 _TIMES = ("detected", "mitigated", "resolved")
-_KEYS = ("title", *_TIMES, "events", "zones", "roles", "dismissed")
+_KEYS = (
+    "title", *_TIMES, "events", "impact", "cost", "went_well", "went_badly", "actions", "zones", "roles", "dismissed",
+)  # fmt: skip
+_RATES = ("per_lost_message", "per_repeated_message", "per_minute", "per_gigabyte")
+_STATUSES = ("open", "in progress", "done", "dropped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,29 @@ class Dismissed:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What one of each is worth to these people, in their currency."""
+
+    currency: str
+    per_lost_message: float = 0.0
+    per_repeated_message: float = 0.0
+    per_minute: float = 0.0
+    """Of the incident, from its onset to its end."""
+    per_gigabyte: float = 0.0
+    """Sent for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that somebody does so that it does not happen again."""
+
+    what: str
+    owner: str = ""
+    due: date | None = None
+    status: str = "open"
+
+
+@dataclass(frozen=True, slots=True)
 class IncidentNotes:
     """The content of ``incident.yml``; empty where there is none."""
 
@@ -55,6 +88,12 @@ class IncidentNotes:
     mitigated: datetime | None = None
     resolved: datetime | None = None
     events: tuple[HumanEvent, ...] = ()
+    impact: str | None = None
+    """Whom it hurt and how, in people's own words."""
+    cost: Cost | None = None
+    went_well: tuple[str, ...] = ()
+    went_badly: tuple[str, ...] = ()
+    actions: tuple[Action, ...] = ()
     zones: tuple[tuple[str, str], ...] = ()
     """(glob, zone) pairs, as written."""
     roles: tuple[tuple[str, str], ...] = ()
@@ -62,7 +101,7 @@ class IncidentNotes:
     dismissed: tuple[Dismissed, ...] = ()
 
 
-_Entry = TypeVar("_Entry", HumanEvent, Dismissed)
+_Entry = TypeVar("_Entry", HumanEvent, Action, Dismissed)
 
 
 class _NonsenseError(ValueError):
@@ -113,6 +152,11 @@ def _notes(content: object) -> IncidentNotes:
     return IncidentNotes(
         title=_text(content["title"], "title") if content.get("title") is not None else None,
         events=_each(content.get("events"), "events", _event),
+        impact=_text(content["impact"], "impact") if content.get("impact") is not None else None,
+        cost=_cost(content["cost"]) if content.get("cost") is not None else None,
+        went_well=_texts(content.get("went_well"), "went_well"),
+        went_badly=_texts(content.get("went_badly"), "went_badly"),
+        actions=_each(content.get("actions"), "actions", _action),
         zones=_pairs(content.get("zones"), "zones"),
         roles=_pairs(content.get("roles"), "roles"),
         dismissed=_each(content.get("dismissed"), "dismissed", _dismissal),
@@ -122,6 +166,56 @@ def _notes(content: object) -> IncidentNotes:
 
 def _event(entry: Mapping[str, object], where: str) -> HumanEvent:
     return HumanEvent(_time(entry.get("at"), f"{where}.at"), _text(entry.get("text"), f"{where}.text"))
+
+
+def _cost(value: object) -> Cost:
+    """Rates per loss, repeat, minute and gigabyte; amounts that nobody could pay are refused."""
+    if not isinstance(value, dict):
+        raise _NonsenseError("cost must be rates and their currency, as {per_minute: 40, currency: EUR}")
+    _known(value, (*_RATES, "currency"), "cost")
+    rates = {name: _rate(value[name], f"cost.{name}") for name in _RATES if value.get(name) is not None}
+    if not rates:
+        raise _NonsenseError(f"cost names no rate (known: {', '.join(_RATES)})")
+    return Cost(_text(value.get("currency"), "cost.currency"), **rates)
+
+
+def _rate(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
+        raise _NonsenseError(f"{where} must be a number that is not below zero, not {value!r}")
+    return float(value)
+
+
+def _action(entry: Mapping[str, object], where: str) -> Action:
+    _known(entry, ("what", "owner", "due", "status"), where)
+    due, status = entry.get("due"), entry.get("status", "open")
+    if status not in _STATUSES:
+        raise _NonsenseError(f"{where}.status must be one of {', '.join(_STATUSES)}, not {status!r}")
+    return Action(
+        _text(entry.get("what"), f"{where}.what"),
+        _text(entry["owner"], f"{where}.owner") if entry.get("owner") is not None else "",
+        _day(due, f"{where}.due") if due is not None else None,
+        str(status),
+    )
+
+
+def _day(value: object, where: str) -> date:
+    try:
+        return value if type(value) is date else date.fromisoformat(str(value))
+    except ValueError as error:
+        raise _NonsenseError(f"{where} is no day: {value!r}; write it as 2026-12-04") from error
+
+
+def _known(entry: Mapping[str, object], known: Sequence[str], where: str) -> None:
+    if unknown := [str(key) for key in entry if key not in known]:
+        raise _NonsenseError(f"{where} has an unknown key {unknown[0]!r} (known: {', '.join(known)})")
+
+
+def _texts(value: object, where: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise _NonsenseError(f"{where} must be a list of texts")
+    return tuple(_text(text, f"{where}[{place}]") for place, text in enumerate(value))
 
 
 def _dismissal(entry: Mapping[str, object], where: str) -> Dismissed:

@@ -1,7 +1,11 @@
-"""One self-contained HTML file: the postmortem, readable offline, with every number traced to its line."""
+"""One self-contained HTML file: the postmortem, readable offline, with every number traced to its line.
+
+The same page as PDF where a Chromium is present.
+"""
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -9,16 +13,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jinja2
 from markupsafe import Markup as SafeText
 
-from mqlab import jsonout, units
+from mqlab import jsonout
 from mqlab.diagnosis import Diagnosis
-from mqlab.figures.style import plotly_script
+from mqlab.figures.style import DARK, plotly_script
 from mqlab.figures.timeline import timeline
-from mqlab.frames import where
+from mqlab.languages import pages as languages
+from mqlab.reporting import pages, printing
 from mqlab.reporting.running import run
-from mqlab.reporting.sections import Section, as_figure, fitting, script_hash
+from mqlab.reporting.sections import Section, arranged, as_figure, fitting, script_hash
 from mqlab.reporting.view import view
 
 if TYPE_CHECKING:
@@ -28,32 +32,47 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
-_DRAW = """
-const charts = document.querySelectorAll(".chart");
-for (const chart of charts) {
-  const figure = JSON.parse(chart.querySelector("script").textContent);
-  const layout = {...figure.layout, width: undefined, autosize: true};
-  const bar = chart.closest(".main") ? false : "hover";
-  Plotly.newPlot(chart, figure.data, layout, {responsive: true, displaylogo: false, displayModeBar: bar});
-}
-addEventListener("beforeprint", () => charts.forEach(chart => Plotly.relayout(chart, {width: 660})));
-addEventListener("afterprint", () => charts.forEach(chart => Plotly.relayout(chart, {width: null, autosize: true})));
-"""
+_SCRIPT = Path(__file__).parent / "templates" / "report.js"
 
 
-def render(capture: Capture, out: Path, *, notebooks: Sequence[str] | None = None) -> Path:
+def render(
+    capture: Capture, out: Path, *, notebooks: Sequence[str] | None = None, template: str = pages.DEFAULT
+) -> Path:
     """Run the notebooks (those that fit, unless named), write the report and its findings as JSON beside it.
 
-    Material from standard input cannot be read again, so that no notebook fits it.
+    A name that ends with ``.pdf`` makes a PDF. The short report shows no notebook. Material from standard input cannot
+    be read again, so that no notebook fits it.
+
+    Raises:
+        BadTemplateError: *template* is neither built in nor a Jinja file that can be rendered.
+        NoBrowserError: there is no Chromium that makes a PDF.
     """
     given = parameters(capture)
-    fit = () if "-" in capture.paths else fitting(capture.diagnosis, capture.facts)
+    pdf = wants(template, out)
+    fit = () if "-" in capture.paths or template == pages.SHORT else fitting(capture.diagnosis, capture.facts)
     chosen = fit if notebooks is None else notebooks
-    page = html(capture, run(chosen, given), given)
+    page = html(capture, run(chosen, given), given, template)
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page, encoding="utf-8", errors="replace")
+    if pdf:
+        printing.print_page(page, out)
+    else:
+        out.write_text(page, encoding="utf-8", errors="replace")
     findings_beside(out).write_text(jsonout.dumps(capture.diagnosis), encoding="utf-8", errors="backslashreplace")
     return out
+
+
+def wants(template: str, out: Path) -> bool:
+    """Whether *out* is a PDF; sees before all work that there is the template, and a browser for a PDF.
+
+    Raises:
+        BadTemplateError: there is no such template.
+        NoBrowserError: there is no browser.
+    """
+    pages.check(template)
+    pdf = out.suffix.lower() == ".pdf"
+    if pdf:
+        printing.browser()
+    return pdf
 
 
 def findings_beside(out: Path) -> Path:
@@ -71,49 +90,41 @@ def parameters(capture: Capture) -> dict[str, Any]:
     return {"paths": list(capture.paths), "options": chosen}
 
 
-def html(capture: Capture, sections: Sequence[Section] = (), given: Mapping[str, Any] | None = None) -> str:
+def html(
+    capture: Capture,
+    sections: Sequence[Section] = (),
+    given: Mapping[str, Any] | None = None,
+    template: str = pages.DEFAULT,
+) -> str:
     """The page as text."""
+    facts, diagnosis = capture.facts, capture.diagnosis
+    first = next(iter(diagnosis.findings), None)
+    shown = view(facts, diagnosis, capture.notes)
+    return page(
+        template,
+        title=shown.title,
+        view=shown,
+        story=shown.story,
+        diagnosis=diagnosis,
+        material=diagnosis.material,
+        findings=shown.dossiers,
+        changes=shown.changes,
+        trigger=first.facts.get("trigger") if first else None,
+        ledger=first.ledger if first else None,
+        timeline=as_figure(timeline(facts, diagnosis).to_plotly_json()),
+        sections=arranged(sections, diagnosis),
+        parameters=sorted((given or {}).items()),
+        versions=_versions(diagnosis),
+    )
+
+
+def page(template: str, **told: Any) -> str:
+    """A template as a page that opens offline: its charts are drawn by the one script that it may run."""
     plotly = plotly_script()
-    chart = timeline(capture.facts, capture.diagnosis).to_plotly_json()
-    first = next(iter(capture.diagnosis.findings), None)
-    return (
-        _environment()
-        .get_template("default.html.j2")
-        .render(
-            view=view(capture.facts, capture.diagnosis, capture.notes),
-            diagnosis=capture.diagnosis,
-            material=capture.diagnosis.material,
-            trigger=first.facts.get("trigger") if first else None,
-            ledger=first.ledger if first else None,
-            timeline=as_figure(chart),
-            sections=sections,
-            parameters=sorted((given or {}).items()),
-            versions=_versions(capture.diagnosis),
-            plotly=SafeText(plotly),
-            draw=SafeText(_DRAW),
-            policy=_POLICY.format(" ".join(map(script_hash, (plotly, _DRAW)))),
-        )
-    )
-
-
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("mqlab"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        size=units.size,
-        number=units.number,
-        factor=units.factor,
-        clock=units.clock,
-        stamp=units.stamp,
-        where=where,
-    )
-    environment.tests["figure"] = lambda block: hasattr(block, "json")
-    return environment
+    draw = _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
+    policy = _POLICY.format(" ".join(map(script_hash, (plotly, draw))))
+    told |= {"plotly": SafeText(plotly), "draw": SafeText(draw), "policy": policy}
+    return languages.page(pages.page(template, told))
 
 
 def _versions(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
@@ -13,9 +12,11 @@ from mqlab import units
 from mqlab.delivery.rows import Audit
 from mqlab.diagnosis import Diagnosis, Verdict
 from mqlab.findings import Change, Evidence, Finding, Severity
+from mqlab.languages import said
+from mqlab.languages.width import wrapped
 from mqlab.screens import audit
 from mqlab.screens.audit import loss
-from mqlab.screens.rows import LABEL, ROOM, WIDTH, line, local, placed, proof, row, safe, sentences
+from mqlab.screens.rows import ROOM, WIDTH, labelled, line, local, placed, proof, row, safe, sentences
 from mqlab.shared.wording import clock
 from mqlab.symptoms import change_points
 
@@ -51,12 +52,12 @@ def exit_code(diagnosis: Diagnosis) -> int:
 def _headline(diagnosis: Diagnosis, lead: Finding | None) -> Iterator[str]:
     verdict = diagnosis.verdict
     if lead is None:
-        yield f"{verdict.incident.upper()}  {verdict.certainty.name if verdict.certainty else ''}".rstrip()
+        yield f"{said(verdict.incident.upper())}  {said(verdict.certainty.name) if verdict.certainty else ''}".rstrip()
     else:
         who, topic = lead.facts.get("who", lead.subject), lead.facts.get("topic")
         target = f" -> {safe(topic)}" if topic else ""
-        yield f"{lead.severity.name}  {lead.incident}  {lead.certainty.name}        {safe(who)}{target}"
-    yield from textwrap.wrap(safe(verdict.statement), WIDTH, break_on_hyphens=False)
+        yield f"{said(lead.severity.name)}  {lead.incident}  {said(lead.certainty.name)}        {safe(who)}{target}"
+    yield from wrapped(said(safe(verdict.statement)), WIDTH)
 
 
 def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequence[Audit]) -> Iterator[str]:
@@ -92,7 +93,7 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
     for finding in _some(alone):
         told = "" if finding.statement == diagnosis.verdict.statement else f": {finding.statement}"
         yield from row("NOTICE", f"{finding.incident} {finding.certainty.name}{told}", 3)
-        yield from (line("", proof(evidence)) for evidence in finding.evidence[:2])
+        yield from (proof("", evidence) for evidence in finding.evidence[:2])
     yield from _left_out(alone)
     yield from _hypotheses(diagnosis.verdict)
     for number, symptom in enumerate(diagnosis.symptoms):
@@ -112,7 +113,7 @@ def _hypotheses(verdict: Verdict) -> Iterator[str]:
         yield from row("MAYBE", f"{hypothesis.incident}, explains {share}: {'; '.join(hypothesis.explains[:2])}", 2)
         fresh = [evidence for evidence in hypothesis.evidence[:2] if evidence not in shown]
         shown.update(fresh)
-        yield from (line("", f"  {proof(evidence)}") for evidence in fresh)
+        yield from (proof("", evidence, "  ") for evidence in fresh)
         yield from (line("", f"  against: {text}") for text in hypothesis.against)
         for way in hypothesis.settle[:1]:
             yield from row("", f"  to tell: {way.missing}:", 2)
@@ -196,7 +197,7 @@ def _proofs(lead: Finding) -> Iterator[str]:
         if kind in seen or len(seen) >= _PROOFS:
             continue
         seen.add(kind)
-        yield line(label, proof(evidence))
+        yield proof(label, evidence)
         if label and "attempts" in lead.facts and "split_count" in lead.measures:
             count = units.number(lead.measures["split_count"])
             told = f"{count} such lines, attempts left always {lead.facts['attempts']}"
@@ -281,11 +282,11 @@ def _next_steps(diagnosis: Diagnosis, paths: Sequence[str], code: int) -> Iterat
     steps += [f"mqlab audit {given}"] if any(counted & f.measures.keys() for f in diagnosis.findings) else []
     other = next((f.facts["what_if"] for f in diagnosis.findings if "what_if" in f.facts), None)
     steps += [f"mqlab what-if {given} --set {other}"] if other else []
-    told = f"exit code {code} with --exit-code"
+    told = said(f"exit code {code} with --exit-code")
     whole = "     ".join([*steps, told])
     lines = [whole] if len(whole) <= ROOM else [*steps[:-1], f"{steps[-1]}     {told}"]
     for number, step in enumerate(lines):
-        yield f"{'' if number else 'NEXT':<{LABEL}}{safe(step)}"
+        yield labelled("" if number else "NEXT") + safe(step)
 
 
 def _every_class(diagnosis: Diagnosis) -> Iterator[str]:

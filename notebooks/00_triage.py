@@ -39,7 +39,7 @@ leading = next(iter(diagnosis.findings), None)
 # %% tags=["hide"]
 frames.verdict(diagnosis)
 
-# %% [markdown]
+# %% [markdown] tags=["notebook"]
 # ## What happened when?
 #
 # The host that sent most, on a linear scale; `log=True` shows the quiet times too. The band is the first finding,
@@ -48,7 +48,7 @@ frames.verdict(diagnosis)
 # %%
 capture.plot.timeline(log=False)
 
-# %% [markdown]
+# %% [markdown] tags=["notebook"]
 # ## Which findings are there?
 #
 # *Proven* means that the mechanism left its own signature and that the quantities agree with it; *likely* is one
@@ -57,7 +57,7 @@ capture.plot.timeline(log=False)
 # %%
 frames.findings(diagnosis)
 
-# %% [markdown]
+# %% [markdown] tags=["notebook"]
 # ## What proves the first one?
 
 # %% tags=["hide"]
@@ -66,13 +66,13 @@ frames.measures(leading)
 # %% tags=["hide"]
 frames.evidence(leading)
 
-# %% [markdown]
+# %% [markdown] tags=["notebook"]
 # ## What changed?
 
 # %% tags=["hide"]
 frames.changes(diagnosis)
 
-# %% [markdown]
+# %% [markdown] tags=["notebook"]
 # ## What was it not?
 #
 # Rejected: a part of the signature was there and was disproved. Clear: looked for and absent. Not checked: the
@@ -81,7 +81,7 @@ frames.changes(diagnosis)
 # %% tags=["hide"]
 frames.verdicts(diagnosis)
 
-# %% [markdown]
+# %% [markdown] tags=["undetermined", "what-brokers-and-clients-say-outright"]
 # ## Which warnings and errors are left?
 #
 # By shape, earliest first, with numbers, ids and addresses masked: what a log complains about and no rule knows. In an
@@ -90,7 +90,7 @@ frames.verdicts(diagnosis)
 # %%
 frames.complaints(facts)
 
-# %% [markdown]
+# %% [markdown] tags=["log-explosion"]
 # ## Which lines fill the logs?
 #
 # By shape: three shapes that carry nearly all of a log, at many times its own earlier rate, are an explosion; one
@@ -103,7 +103,7 @@ capture.plot.line_shapes()
 # %%
 frames.line_shapes(facts)
 
-# %% [markdown]
+# %% [markdown] tags=["notebook"]
 # ## What does the material cover?
 #
 # For each source: lines read as data + known noise + rejected = all lines.
@@ -114,7 +114,7 @@ frames.coverage(facts)
 # %% tags=["hide"]
 pd.DataFrame({"gap": diagnosis.gaps})
 
-# %% [markdown]
+# %% [markdown] tags=["notebook"]
 # ## Dig deeper
 #
 # Every line that was read is a row in a Spark table, with its source and line. Set `dig_deeper = True` in the

@@ -46,7 +46,7 @@ finding = next(iter(about_traffic), None)
 bytes_ledger = finding.ledger if finding else None
 host = bytes_ledger.host if bytes_ledger else None
 
-# %% [markdown]
+# %% [markdown] tags=["traffic-amplification"]
 # ## When did traffic change?
 #
 # Rates in and out, and below them how many bytes left for one that came in. Rates come from counters, so a change lies
@@ -55,7 +55,7 @@ host = bytes_ledger.host if bytes_ledger else None
 # %%
 capture.plot.traffic()
 
-# %% [markdown]
+# %% [markdown] tags=["traffic-amplification"]
 # ## Where did the bytes come from?
 #
 # Every stage with the interval it is known to lie in. The hatched bar is what nothing explains; it may be
@@ -67,7 +67,7 @@ capture.plot.waterfall()
 # %% tags=["hide"]
 frames.ledger(finding)
 
-# %% [markdown]
+# %% [markdown] tags=["batch-split-loop", "retry-amplification", "oversize-record-rejected"]
 # ## Who sent it, and to which partition?
 #
 # One row per client and topic-partition. A batch that is split into itself stays on its partition; retries of a
@@ -76,7 +76,7 @@ frames.ledger(finding)
 # %%
 capture.plot.senders()
 
-# %% [markdown]
+# %% [markdown] tags=["batch-split-loop"]
 # ## Does each split cost memory?
 #
 # Clients 2.1.0 to 2.3.0 keep a buffer of every split (KAFKA-8325): the heap rises in a straight line with the
@@ -85,7 +85,7 @@ capture.plot.senders()
 # %%
 capture.plot.memory()
 
-# %% [markdown]
+# %% [markdown] tags=["batch-split-loop", "oversize-record-rejected", "retry-amplification"]
 # ## Which settings decide it?
 #
 # A value that a process printed beats a file: files often show the state after the repair.
@@ -93,7 +93,7 @@ capture.plot.memory()
 # %%
 frames.settings(facts)
 
-# %% [markdown]
+# %% [markdown] tags=["batch-split-loop"]
 # ## What would another setting have sent?
 #
 # A calculation from the rules of the client, checked against real runs; not a measurement of this incident. The

@@ -49,7 +49,7 @@ capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
 view = group_view(facts, diagnosis, capture.options.group, capture.options.topic)
 
-# %% [markdown]
+# %% [markdown] tags=["duplicate-client-id", "subscription-mismatch", "rebalance-and-stalled-consumption"]
 # ## Who was in the group, with which id?
 #
 # One bar per process, from when it came to when it went, with its client id and, where the id does not say it, its
@@ -65,7 +65,7 @@ capture.plot.members(view.group)
 # %%
 rocketmq_tables.people(view)
 
-# %% [markdown]
+# %% [markdown] tags=["duplicate-client-id", "subscription-mismatch", "poison-pill-stall", "consumer-offline"]
 # ## Which queue belongs to whom?
 #
 # Each client works out for itself which queues are its own: it sorts all ids of the group and looks up its own place.
@@ -79,7 +79,7 @@ capture.plot.ownership(view.group)
 # %%
 rocketmq_tables.shares(view.panels)
 
-# %% [markdown]
+# %% [markdown] tags=["duplicate-client-id", "subscription-mismatch", "rebalance-and-stalled-consumption"]
 # ## What waits, and where?
 #
 # Lag of each queue, and below it what comes in and by how much offsets move, over all of them. A queue that nobody
@@ -92,7 +92,7 @@ capture.plot.lag(view.group)
 # %%
 rocketmq_tables.waiting(facts, view)
 
-# %% [markdown]
+# %% [markdown] tags=["duplicate-client-id"]
 # ## What if each process had an id of its own?
 #
 # The same processes and queues by the same rule: a calculation, not a measurement. It shows how much of the group's
@@ -104,7 +104,7 @@ ownership((view.during, view.unique)) if view.unique else empty("No id is shared
 # %%
 rocketmq_tables.capacity(view)
 
-# %% [markdown]
+# %% [markdown] tags=["duplicate-client-id", "subscription-mismatch", "slow-consumer", "reprocess-duplicates"]
 # ## What did it cost?
 #
 # Messages that wait are not lost until retention deletes them. Repeats are counted in the ledgers of the
@@ -116,7 +116,7 @@ rocketmq_tables.costs(facts, view)
 # %%
 rocketmq_tables.repeats(view)
 
-# %% [markdown]
+# %% [markdown] tags=["notebook"]
 # ## How is it repaired, and how do you see that it worked?
 #
 # `"Rebalance OK"` of `mqadmin consumerStatus` says nothing here: it is printed in any case.
@@ -127,7 +127,7 @@ frames.repair(view.finding, "rocketmq", view.group)
 # %%
 rocketmq_tables.identities(facts, view)
 
-# %% [markdown]
+# %% [markdown] tags=["duplicate-client-id", "slow-consumer", "consumer-offline", "backlog-drain"]
 # ## How long does the backlog take?
 #
 # Once every queue has an owner, the backlog flows into whatever is behind the consumers. Drawn is what was measured,

@@ -42,7 +42,7 @@ capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
 view = rebalance_view(facts, diagnosis, capture.options.group, capture.options.topic)
 
-# %% [markdown]
+# %% [markdown] tags=["slow-consumer", "consumer-offline"]
 # ## Which consumer groups are there?
 #
 # All groups of Kafka that the material tells of. The sections below are about one: the one of the finding, else the one
@@ -54,7 +54,7 @@ kafka_tables.groups(facts)
 # %%
 kafka_tables.overview(view)
 
-# %% [markdown]
+# %% [markdown] tags=["rebalance-and-stalled-consumption", "static-member-fenced"]
 # ## Who was in the group when, and how did it end?
 #
 # One lane per member, one bar per life: from its join to its leave, under one member id. The mark at the end says how
@@ -67,7 +67,7 @@ capture.plot.members(view.group)
 # %%
 kafka_tables.ends(view)
 
-# %% [markdown]
+# %% [markdown] tags=["rebalance-and-stalled-consumption", "static-member-fenced"]
 # ## What triggered each rebalance?
 #
 # The trigger is what the coordinator saw; behind it is what happened to the member. A member that left because it
@@ -81,7 +81,7 @@ kafka_tables.triggers(view)
 # %%
 kafka_tables.rebalances(view)
 
-# %% [markdown]
+# %% [markdown] tags=["poll-interval-exceeded"]
 # ## How long did polls take, and how long may they?
 #
 # Each mark is a poll that an application says it worked off, at the moment when it was done; short ones of ten seconds
@@ -97,7 +97,7 @@ kafka_tables.polls(view)
 # %%
 kafka_tables.settings(facts, view)
 
-# %% [markdown]
+# %% [markdown] tags=["poll-interval-exceeded"]
 # ## Which settings would have been enough?
 #
 # Records of a poll times the time of one record must be less than `max.poll.interval.ms`. The mark is where the group
@@ -111,7 +111,7 @@ capture.plot.feasibility(view.group)
 # %%
 kafka_tables.enough(view)
 
-# %% [markdown]
+# %% [markdown] tags=["poll-interval-exceeded"]
 # ## What if the settings had been others?
 #
 # The recorded polls once more, in a simulation of the group with one setting changed at a time; in brackets between
@@ -128,7 +128,7 @@ scenarios.assumptions(facts, view)
 asked = partial(scenarios.answered, facts, view)
 poll_sliders(asked(), asked) if sliders else None
 
-# %% [markdown]
+# %% [markdown] tags=["rebalance-and-stalled-consumption"]
 # ## What waits, and for how long?
 #
 # Lag of each partition: the end minus the committed offset, never a printed column. A committed offset that stands
@@ -142,7 +142,7 @@ capture.plot.lag(view.group)
 # %%
 kafka_tables.partitions(facts, view)
 
-# %% [markdown]
+# %% [markdown] tags=["rebalance-and-stalled-consumption", "static-member-fenced", "reprocess-duplicates"]
 # ## What did the rebalances cost?
 #
 # While a group rebalances in the classic protocol nobody works. Records of a poll whose commit failed are handed out
@@ -151,7 +151,7 @@ kafka_tables.partitions(facts, view)
 # %%
 capture.plot.rebalances(view.group)
 
-# %% [markdown]
+# %% [markdown] tags=["notebook"]
 # ## What is to be done?
 
 # %%

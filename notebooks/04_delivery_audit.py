@@ -39,7 +39,7 @@ capture = mqlab.open_capture(paths, **options)
 facts = capture.facts
 view = audit_view(facts, capture.options.topic)
 
-# %% [markdown]
+# %% [markdown] tags=["delivery-loss-and-duplication", "oversize-record-rejected"]
 # ## Was anything lost or doubled?
 #
 # All topics of Kafka of which the material tells single messages, or whose log went back. The sections below are about
@@ -51,7 +51,7 @@ delivery_tables.topics(audits(facts))
 # %%
 delivery_tables.answer(view)
 
-# %% [markdown]
+# %% [markdown] tags=["delivery-loss-and-duplication"]
 # ## How far did the messages get?
 #
 # Each bar is what arrived at a stage; beside it stands what did not, and why. *Pending* is no loss: it was only not
@@ -65,7 +65,7 @@ capture.plot.delivery()
 # %%
 delivery_tables.way(view)
 
-# %% [markdown]
+# %% [markdown] tags=["delivery-loss-and-duplication"]
 # ## Which messages were lost, and by what?
 #
 # A message is lost by the log where it was acknowledged and is there no more: its place was given to another one, a
@@ -75,7 +75,7 @@ delivery_tables.way(view)
 # %%
 delivery_tables.lost(view)
 
-# %% [markdown]
+# %% [markdown] tags=["acks1-failover-loss", "unclean-election-loss", "under-min-isr"]
 # ## Who led the partitions, and where did each log end?
 #
 # One lane per replica: a thick bar while it led, a thin one while it was in sync. Where a new leader's log ended below
@@ -87,7 +87,7 @@ capture.plot.replicas()
 # %%
 delivery_tables.replicas(view)
 
-# %% [markdown]
+# %% [markdown] tags=["acks1-failover-loss", "unclean-election-loss"]
 # ## What happened to the offsets?
 #
 # Offsets of the partition that lost most, by time. Messages at the same height were given the same offset: the log
@@ -96,7 +96,7 @@ delivery_tables.replicas(view)
 # %%
 capture.plot.failover()
 
-# %% [markdown]
+# %% [markdown] tags=["commit-before-process-loss", "offset-reset-loss", "retention-loss", "reprocess-duplicates"]
 # ## Where did the groups stand?
 #
 # What lies behind the position was handled, or is lost to the group; what lies at it or after it waits. Below the log
@@ -108,7 +108,7 @@ delivery_tables.positions(facts, view)
 # %%
 delivery_tables.skips(facts, view)
 
-# %% [markdown]
+# %% [markdown] tags=["reprocess-duplicates", "producer-duplicates"]
 # ## What was doubled?
 #
 # In the log one id stands at two places: a request was repeated whose answer got lost. In a group one place was handled
@@ -117,7 +117,7 @@ delivery_tables.skips(facts, view)
 # %%
 delivery_tables.doubled(view)
 
-# %% [markdown]
+# %% [markdown] tags=["delivery-loss-and-duplication"]
 # ## What may the settings lose or double?
 #
 # What each setting of the way makes possible each time it comes to that, in records at the observed rates. None of it
@@ -126,7 +126,7 @@ delivery_tables.doubled(view)
 # %%
 delivery_tables.risks(facts)
 
-# %% [markdown]
+# %% [markdown] tags=["delivery-loss-and-duplication"]
 # ## What is missing for certainty?
 
 # %%

@@ -38,7 +38,7 @@ capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
 told = connections(facts)
 
-# %% [markdown]
+# %% [markdown] tags=["client-id-takeover", "reconnect-storm", "reconnect-flaky-link", "rate-limit-flapping"]
 # ## Who connects to the broker, from where, and how long do they stay?
 #
 # One row per client id. Many connections from two addresses are two devices with one id; many from one address with
@@ -50,7 +50,7 @@ mqtt_tables.peers(facts)
 # %%
 capture.plot.connection_lengths()
 
-# %% [markdown]
+# %% [markdown] tags=["client-id-takeover", "reconnect-flaky-link"]
 # ## Who used this client id, and when?
 #
 # One row per address, or per port where there is one address only. Two devices that throw each other out take turns;
@@ -59,7 +59,7 @@ capture.plot.connection_lengths()
 # %%
 capture.plot.takeovers()
 
-# %% [markdown]
+# %% [markdown] tags=["persistent-session-diversion", "session-queue-growth", "session-queue-drop", "redelivery-storm"]
 # ## For whom does the broker keep messages?
 #
 # A session that is not clean outlives its connection, and goes on to get messages. In a share group it gets its share,
@@ -74,7 +74,7 @@ mqtt_tables.shares(facts)
 # %%
 capture.plot.sessions()
 
-# %% [markdown]
+# %% [markdown] tags=["persistent-session-diversion", "session-queue-drop", "acl-silent-drop", "bridge-loop"]
 # ## Why did receivers get fewer messages than were published?
 #
 # What ledgers note as published for a receiver, what is known to be lost or kept on the way, and what it noted.
@@ -87,7 +87,7 @@ capture.plot.receivers()
 # %%
 mqtt_tables.losses(facts)
 
-# %% [markdown]
+# %% [markdown] tags=["persistent-session-diversion", "session-queue-drop", "acl-silent-drop", "bridge-loop"]
 # ## How far did messages get, over the bridge and behind it?
 #
 # Stages that messages reach one after the other, and where those are that did not reach the next one.
@@ -95,7 +95,7 @@ mqtt_tables.losses(facts)
 # %%
 mqtt_tables.way(facts)
 
-# %% [markdown]
+# %% [markdown] tags=["undetermined", "mqtt-sessions-and-limits"]
 # ## What left its own level first?
 #
 # Rates and gauges that changed against what they had been, by time. The change lies between two samples, so changes
@@ -104,7 +104,7 @@ mqtt_tables.way(facts)
 # %%
 mqtt_tables.first_risers(facts)
 
-# %% [markdown]
+# %% [markdown] tags=["log-explosion"]
 # ## What is the loudest log full of?
 #
 # The shapes of line that carry most of its bytes, over time.

@@ -195,7 +195,12 @@ def split_loop() -> Finding:
         remedy="Stop using the payload as key; chunk payloads above 0.5 MB; client ≥ 2.3.1 (leak), ≥ 4.2.0 (loop).",
         verify="increase(batch_split_total[10m]) = 0 and eth0 tx/rx < 2.2 during the next burst",
         ledger=ledger(),
-        facts={"role": "producer", "client version": "2.1.0", "trigger": "6,150,000 B payload (camera-2)"},
+        explains=("log-explosion",),
+        facts={
+            "role": "producer", "client version": "2.1.0",
+            "trigger": "12:20:34 first payload of 6.15 MB  clients/bridge.log:83",
+            "mitigation": "producer mqtt-bridge batch.size 1638400 -> 16384 (inferred)",
+        },
     )  # fmt: skip
 
 

@@ -1,17 +1,22 @@
 """What people know about the incident is read from one small file, and nonsense in it is refused."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
 from mqlab.errors import BadIncidentFileError
-from mqlab.notes import Dismissed, HumanEvent, IncidentNotes, notes_in, read_notes
+from mqlab.notes import Action, Cost, Dismissed, HumanEvent, IncidentNotes, notes_in, read_notes
 
 WHOLE = """
 title: Bridge floods Kafka
 detected: 2026-11-21T12:21:40Z
 mitigated: 2026-11-21 13:23:20+01:00
 events: [{at: 2026-11-21T12:22:10Z, text: pager fires for egress}]
+impact: 1,200 orders were confirmed late
+cost: {per_lost_message: 0.02, per_minute: 40, currency: EUR}
+went_well: [the on-call engineer knew the bridge]
+went_badly: [nobody watches bytes out]
+actions: [{what: Alert on batch splits, owner: Maria, due: 2026-12-04, status: in progress}, {what: Train}]
 zones: {"logs/rocketmq/*": Asia/Shanghai}
 roles: {"clients/*": bridge}
 dismissed: [{id: "fan-out:plant-telemetry", reason: the second group is wanted}]
@@ -30,6 +35,11 @@ def test_every_key_is_read(tmp_path):
         detected=datetime(2026, 11, 21, 12, 21, 40, tzinfo=UTC),
         mitigated=datetime(2026, 11, 21, 12, 23, 20, tzinfo=UTC),
         events=(HumanEvent(datetime(2026, 11, 21, 12, 22, 10, tzinfo=UTC), "pager fires for egress"),),
+        impact="1,200 orders were confirmed late",
+        cost=Cost("EUR", per_lost_message=0.02, per_minute=40.0),
+        went_well=("the on-call engineer knew the bridge",),
+        went_badly=("nobody watches bytes out",),
+        actions=(Action("Alert on batch splits", "Maria", date(2026, 12, 4), "in progress"), Action("Train")),
         zones=(("logs/rocketmq/*", "Asia/Shanghai"),),
         roles=(("clients/*", "bridge"),),
         dismissed=(Dismissed("fan-out:plant-telemetry", "the second group is wanted"),),
@@ -70,6 +80,18 @@ def test_the_file_is_found_in_a_folder_and_beside_a_file(tmp_path):
         ("events: [{at: 2026-11-21T12:00:00Z}]", r"events\[0\].text must be a text, not None"),
         ("zones: Asia/Shanghai", "zones must map a glob to a name"),
         ("title: [", "it is no YAML"),
+        ("cost: 40", "cost must be rates and their currency"),
+        ("cost: {currency: EUR}", "cost names no rate"),
+        ("cost: {per_minute: 40}", "cost.currency must be a text, not None"),
+        ("cost: {per_minute: -1, currency: EUR}", "cost.per_minute must be a number that is not below zero, not -1"),
+        ("cost: {per_minute: .nan, currency: EUR}", "cost.per_minute must be a number"),
+        ("cost: {per_minute: true, currency: EUR}", "cost.per_minute must be a number"),
+        ("cost: {per_hour: 40, currency: EUR}", "cost has an unknown key 'per_hour'"),
+        ("actions: [{owner: Maria}]", r"actions\[0\].what must be a text, not None"),
+        ("actions: [{what: x, due: soon}]", r"actions\[0\].due is no day: 'soon'"),
+        ("actions: [{what: x, due: 2026-12-04T10:00:00Z}]", r"actions\[0\].due is no day"),
+        ("actions: [{what: x, status: maybe}]", r"actions\[0\].status must be one of open, in progress, done"),
+        ("went_well: luck", "went_well must be a list of texts"),
         ("title: !!python/object:os.system {}", "it is no YAML"),
     ],
 )

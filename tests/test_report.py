@@ -6,21 +6,35 @@ from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
+import nbformat
 import pytest
 from audit_builder import FAILOVER
 from facts_builder import facts as rows_of
 from facts_builder import positions
 from kafka_builder import coordinator
 from mqtt_builder import broker
-from report_example import at, diagnosis, example, facts, oversize, split_loop
+from report_example import diagnosis, example, facts, oversize, split_loop
 
+from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Rejected
 from mqlab.facts import Facts, Series
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.notes import IncidentNotes
 from mqlab.report import html, render
 from mqlab.reporting import sections as reporting_sections
-from mqlab.reporting.sections import Section, as_figure, clean_html, fitting, literal, markdown, sections_of
+from mqlab.reporting.running import notebook_folder
+from mqlab.reporting.sections import (
+    Arranged,
+    Section,
+    arranged,
+    as_figure,
+    clean_html,
+    family_tag,
+    fitting,
+    literal,
+    markdown,
+    sections_of,
+)
 from mqlab.reporting.view import view
 
 HOSTILE = "<script>alert(1)</script>"
@@ -226,7 +240,7 @@ def test_html_of_a_notebook_is_cleaned(live):
     assert [link for link in page.links if link.startswith("javascript")] == []
 
 
-def test_sections_are_cut_at_second_level_headings_and_those_that_show_nothing_are_dropped():
+def test_sections_are_cut_at_second_level_headings_and_know_whether_they_show_anything():
     table = {"output_type": "execute_result", "data": {"text/html": "<table><tr><td>1</td></tr></table>"}}
     header = {"output_type": "execute_result", "data": {"text/html": "<table><tr><th>a</th></tr></table>"}}
     blank = {"output_type": "display_data", "data": {"application/vnd.plotly.v1+json": {"data": [], "layout": {}}}}
@@ -244,7 +258,9 @@ def test_sections_are_cut_at_second_level_headings_and_those_that_show_nothing_a
 
     sections = sections_of(notebook)
 
-    assert [(section.title, len(section.blocks)) for section in sections] == [("Kept?", 2)]
+    assert [(section.title, section.shows) for section in sections] == [
+        ("Kept?", True), ("Hidden?", False), ("Nothing to show?", False),
+    ]  # fmt: skip
     assert "<td>1</td>" in sections[0].blocks[1].html
 
 
@@ -293,22 +309,44 @@ def test_the_notebook_about_delivery_runs_wherever_a_topic_can_be_audited(monkey
     assert fitting(diagnosis(), Facts()) == ("00_triage", "04_delivery_audit")
 
 
-def test_the_postmortem_asks_for_what_no_file_knows():
-    assert view(*example(), IncidentNotes()).moments == (
-        ("onset", "2026-11-21 12:20:44 UTC", "data", ""),
-        ("detected", "", "", ""),
-        ("mitigated", "2026-11-21 12:23:20 UTC", "inferred", "producer mqtt-bridge batch.size → 16384"),
-        ("end", "2026-11-21 12:23:16 UTC", "data", ""),
-        ("resolved", "", "", ""),
-    )
+TRAFFIC_SECTION = Section("Where from?", [literal("bytes")], shows=True, serves=("traffic-amplification",))
+LOSS_SECTION = Section("Lost?", [literal("none")], shows=True, serves=("delivery-loss-and-duplication",))
 
 
-def test_what_people_wrote_beats_what_is_inferred():
-    notes = IncidentNotes(title="Flood", mitigated=at("12:30:00"))
-    shown = view(*example(), notes)
+def test_sections_about_what_was_found_come_first_and_all_others_are_folded_or_named():
+    plain = Section("Of no class?", [literal("x")], shows=True)
+    notebook = Section("Told elsewhere?", [literal("x")], shows=True, serves=("notebook",))
+    silent = Section("Silent?", serves=("traffic-amplification",))
 
-    assert shown.title == "Flood"
-    assert shown.moments[2] == ("mitigated", "2026-11-21 12:30:00 UTC", "incident.yml", "")
+    lost = replace(split_loop(), incident="unclean-election-loss")
+    sections = [LOSS_SECTION, plain, notebook, silent, TRAFFIC_SECTION]
+    told = arranged(sections, diagnosis(split_loop()))
+
+    assert told == Arranged((TRAFFIC_SECTION, plain), (LOSS_SECTION,), ("Silent?",))
+    assert arranged(sections, diagnosis(lost, split_loop())).own == (LOSS_SECTION, TRAFFIC_SECTION, plain)
+
+
+def test_sections_of_undetermined_material_are_those_of_its_hypotheses():
+    weighed = replace(diagnosis(incident="undetermined"))
+    verdict = replace(weighed.verdict, hypotheses=(SimpleNamespace(incident="retention-loss"),))
+
+    assert arranged([TRAFFIC_SECTION, LOSS_SECTION], replace(weighed, verdict=verdict)).own == (LOSS_SECTION,)
+
+
+def test_every_section_of_a_notebook_says_which_classes_it_serves():
+    known = {*INCIDENTS, *map(family_tag, INCIDENTS), "undetermined", "notebook"}
+    for file in sorted(notebook_folder().glob("0[0-5]_*.ipynb")):
+        for section in sections_of(nbformat.read(file, 4)):
+            assert section.serves, (file.name, section.title)
+            assert set(section.serves) <= known, (file.name, section.title)
+
+
+def test_what_is_folded_says_what_it_holds_and_a_link_into_it_keeps_its_place():
+    text = html(told(), [TRAFFIC_SECTION, LOSS_SECTION])
+
+    assert "Also checked, nothing to see" in text
+    assert re.search(r'<details class="section" id="q1" open><summary><h3>Where from\?</h3>', text)
+    assert re.search(r'<details class="section" id="not-checked"><summary>.*?3 clear, 1 not checked', text)
 
 
 @dataclass

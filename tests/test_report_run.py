@@ -18,8 +18,10 @@ def test_the_report_of_a_sample_holds_what_its_notebooks_show(tmp_path):
 
     page = render(capture, tmp_path / "report.html").read_text(encoding="utf-8")
 
-    assert " stopped</h2>" not in page
-    assert [title for title in ("What happened when?", "Where did the bytes come from?") if title not in page] == []
+    assert " stopped</h3>" not in page
+    assert [
+        title for title in ("When did traffic change?", "Where did the bytes come from?") if title not in page
+    ] == []
     assert page.count('class="chart"') >= 7
     assert len(page.encode()) < 8_000_000
     assert json.loads((tmp_path / "report.findings.json").read_text())["verdict"]["incident"] == "batch-split-loop"
@@ -35,7 +37,7 @@ def test_the_report_of_a_shared_client_id_shows_who_held_which_queue(tmp_path):
         "Who was in the group, with which id?", "Which queue belongs to whom?", "What waits, and where?",
         "What if each process had an id of its own?", "What did it cost?", "How long does the backlog take?",
     )  # fmt: skip
-    assert " stopped</h2>" not in page
+    assert " stopped</h3>" not in page
     assert [title for title in titles if title not in page] == []
     assert "stand still, " in page
     assert len(page.encode()) < 8_000_000
@@ -52,7 +54,7 @@ def test_the_report_of_late_polls_shows_members_triggers_and_what_would_have_bee
         "How long did polls take, and how long may they?", "Which settings would have been enough?",
         "What if the settings had been others?", "What waits, and for how long?", "What did the rebalances cost?",
     )  # fmt: skip
-    assert " stopped</h2>" not in page
+    assert " stopped</h3>" not in page
     assert [title for title in titles if title not in page] == []
     assert "inferred: it rejoins after a poll timeout" in page
     assert len(page.encode()) < 8_000_000
@@ -65,7 +67,7 @@ def test_the_notebook_about_queues_is_of_use_without_a_shared_id(tmp_path, sampl
 
     page = render(capture, tmp_path / "report.html", notebooks=["02_duplicate_client_ids"]).read_text(encoding="utf-8")
 
-    assert " stopped</h2>" not in page
+    assert " stopped</h3>" not in page
     assert "What if each process had an id of its own?" not in page
     assert ("Which queue belongs to whom?" in page) == sample.startswith("rocketmq")
     if not sample.startswith("rocketmq"):

@@ -6,6 +6,7 @@ followed, and of very many points the extremes stay.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
@@ -27,6 +28,12 @@ BAND = "rgba(213, 94, 0, 0.10)"
 GAP = "rgba(91, 102, 117, 0.22)"
 ALARM = "#a3161f"
 CHANGE = "#00695c"
+DARK = {
+    INK: "#e4e9f0", MUTED: "#a3adba", GRID: "#333d4a", "#ffffff": "#151a21", INCOMING: "#56a9e8", OUTGOING: "#f0803c",
+    LAG: "#b39ddb", ALARM: "#ff8a80", CHANGE: "#5cc8b6", BAND: "rgba(240, 128, 60, 0.18)",
+    GAP: "rgba(163, 173, 186, 0.22)",
+}  # fmt: skip
+"""What a figure's colours become where the reader's screen is dark."""
 RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 
 TEMPLATE = go.layout.Template(
@@ -186,6 +193,7 @@ def merged(bars: Sequence[Bar], most: int = MOST_MARKS) -> tuple[Bar, ...]:
 
 
 _MOST_ROWS = 300
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +210,27 @@ def figure_table(figure: Mapping[str, Any]) -> FigureTable:
     rows = [row for trace in figure.get("data", ()) for row in _rows(trace)]
     header = ("series", _title(figure, "xaxis", "x"), _title(figure, "yaxis", "y"), "note")
     return FigureTable(header, tuple(rows[:_MOST_ROWS]), max(0, len(rows) - _MOST_ROWS))
+
+
+_MOST_SPOKEN = 5
+
+
+def spoken(table: FigureTable) -> str:
+    """What a figure shows, as one sentence for each series: how many points, from when to when, and the highest."""
+    series: dict[str, list[tuple[str, str, str, str]]] = {}
+    for row in table.rows:
+        series.setdefault(row[0] or table.header[2], []).append(row)
+    told = [_series(name, rows) for name, rows in list(series.items())[:_MOST_SPOKEN]]
+    more = f" And {len(series) - _MOST_SPOKEN} more series." if len(series) > _MOST_SPOKEN else ""
+    return f"{'. '.join(told)}.{more}" if told else ""
+
+
+def _series(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
+    counted = [(float(y), x, text) for _, x, y, text in rows if _NUMBER.fullmatch(y)]
+    if not counted:
+        return f"{name}: {len(rows)} marks from {rows[0][1]} to {rows[-1][1]}"
+    highest, x, text = max(counted, key=lambda point: point[0])
+    return f"{name}: from {rows[0][1]} to {rows[-1][1]}, highest {text or f'{highest:g}'} at {x}"
 
 
 def _rows(trace: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:

@@ -22,9 +22,8 @@ import re
 import sys
 import tomllib
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
-from difflib import get_close_matches
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, wraps
 from importlib.abc import ExecutionLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -217,46 +216,6 @@ def tables(name: str) -> Mapping[str, Any]:
             raise PluginError(place(name, twice[0]), f"two plug-ins have an entry {twice[0]}")
         found |= entries
     return found
-
-
-_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
-    "str": ((str,), "a text"), "bool": ((bool,), "true or false"), "tuple": ((list,), "a list of texts"),
-    "float": ((int, float), "a number"), "Mapping": ((dict,), "a table"),
-}  # fmt: skip
-
-
-def ensure_entry(
-    table: str, name: str, entry: Any, kind: type, keys: Mapping[str, str], lacks: Collection[str]
-) -> None:
-    """Nothing, where an *entry* of a *table* has the fields of the dataclass *kind*, and of their types.
-
-    Args:
-        table: where it stands.
-        name: of the entry.
-        entry: as TOML gives it.
-        kind: what it becomes.
-        keys: fields that the table calls otherwise.
-        lacks: fields that no entry says.
-
-    Raises:
-        PluginError: it lacks something, or holds something else.
-    """
-    known = {keys.get(one.name, one.name): one for one in fields(kind) if one.name not in lacks}
-    wrong = [] if isinstance(entry, dict) else [f"{name} is no table: it begins with [{name}]"]
-    for key, value in entry.items() if isinstance(entry, dict) else ():
-        if key not in known:
-            near = get_close_matches(key, known, 1)
-            wrong.append(f"{name} has {key}, which is no field" + (f"; {near[0]} is one" if near else ""))
-            continue
-        types, said = _KINDS[re.split(r"\W", str(known[key].type))[0]]
-        if not isinstance(value, types) or (types == (list,) and not all(isinstance(one, str) for one in value)):
-            wrong.append(f"{key} of {name} must be {said}")
-    if not wrong:
-        needed = [key for key, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
-        missing = [key for key in needed if key not in entry]
-        wrong = [f"{name} lacks {', '.join(missing)}"] if missing else []
-    if wrong:
-        raise PluginError(place(table, name), wrong[0])
 
 
 def place(table: str, entry: str) -> str:

@@ -60,7 +60,7 @@ def _run_one(name: str, given: Mapping[str, Any], scratch: Path) -> list[Section
     except papermill.PapermillExecutionError as error:
         stopped = Section(f"{name} stopped", [literal(f"{error.ename}: {error.evalue}")], shows=True)
         so_far = remove_error_markers(papermill.iorw.load_notebook_node(str(copy)))
-        return [*sections_of(so_far), stopped]
+        return [*(section for section in sections_of(so_far) if section.shows), stopped]
     return sections_of(done)
 
 

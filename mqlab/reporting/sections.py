@@ -1,10 +1,16 @@
-"""Which notebooks fit, and how what they show becomes sections of the report."""
+"""Which notebooks fit, how what they show becomes sections of the report, and which of these this incident needs.
+
+The heading of a section has tags in its notebook: the classes of incident that it serves, by name or by family
+(``traffic-amplification``), ``undetermined`` for what helps where no class is found, or ``notebook`` for what a report
+says elsewhere.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -17,8 +23,9 @@ from markupsafe import Markup as SafeText
 from mqlab.delivery.audit import audits
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
-from mqlab.figures.style import FigureTable, figure_table
-from mqlab.findings import Certainty
+from mqlab.figures.style import FigureTable, figure_table, spoken
+from mqlab.findings import Certainty, Severity
+from mqlab.languages import pages
 from mqlab.mqtt.connections import connections
 from mqlab.reporting.evidence import TRAFFIC, family
 from mqlab.scope import systems
@@ -38,6 +45,11 @@ class Markup:
 
     html: SafeText
 
+    @property
+    def rows(self) -> int:
+        """Of its tables, without their heads."""
+        return self.html.count("<tr") - self.html.count("<thead")
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -46,6 +58,8 @@ class Figure:
     json: SafeText
     table: FigureTable
     height: int
+    spoken: str
+    """What it shows, for those who do not see it."""
 
 
 def clean_html(html: str) -> Markup:
@@ -55,7 +69,7 @@ def clean_html(html: str) -> Markup:
 
 def markdown(text: str) -> Markup:
     """Prose of a notebook."""
-    return clean_html(str(_PROSE(text)))
+    return clean_html(str(_PROSE(pages.prose(text))))
 
 
 def literal(text: str) -> Markup:
@@ -65,8 +79,9 @@ def literal(text: str) -> Markup:
 
 def as_figure(figure: Mapping[str, Any]) -> Figure:
     """A figure in plotly's JSON form."""
-    chart = {"data": figure.get("data", []), "layout": figure.get("layout", {})}
-    return Figure(script_json(chart), figure_table(chart), int(chart["layout"].get("height") or 320))
+    chart = pages.figure({"data": figure.get("data", []), "layout": figure.get("layout", {})})
+    table = figure_table(chart)
+    return Figure(script_json(chart), table, int(chart["layout"].get("height") or 320), spoken(table))
 
 
 def script_json(value: object) -> SafeText:
@@ -94,6 +109,52 @@ class Section:
     blocks: list[Markup | Figure] = field(default_factory=list)
     shows: bool = False
     """True once it holds more than prose."""
+    serves: tuple[str, ...] = ()
+    """Classes and families that it tells about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """Sections in the order of the findings."""
+
+    own: tuple[Section, ...]
+    """About what was found."""
+    also: tuple[Section, ...]
+    """About subjects of which nothing was found."""
+    silent: tuple[str, ...]
+    """Titles of those that have nothing to show."""
+
+
+def arranged(sections: Iterable[Section], diagnosis: Diagnosis) -> Arranged:
+    """This incident's sections first, in the order of its findings; one without a tag belongs to any incident."""
+    every = [section for section in sections if "notebook" not in section.serves]
+    wanted = _wanted(diagnosis)
+
+    def place(section: Section) -> int:
+        numbers = [number for number, names in enumerate(wanted) if names & set(section.serves)]
+        return min(numbers, default=len(wanted) + bool(section.serves))
+
+    shown = [section for section in every if section.shows]
+    return Arranged(
+        tuple(sorted((one for one in shown if place(one) <= len(wanted)), key=place)),
+        tuple(one for one in shown if place(one) > len(wanted)),
+        tuple(dict.fromkeys(section.title for section in every if not section.shows)),
+    )
+
+
+def _wanted(diagnosis: Diagnosis) -> tuple[set[str], ...]:
+    """Class and family of the incident and what else was found, else of what it may be."""
+    verdict = diagnosis.verdict
+    found = [one.incident for one in diagnosis.findings if one.severity > Severity.NOTICE]
+    led = [one.incident for one in diagnosis.findings[:1] if one.incident == verdict.incident]
+    if verdict.incident == "undetermined":
+        found = ["undetermined", *(one.incident for one in verdict.hypotheses), *found]
+    return tuple({slug, family_tag(slug)} for slug in dict.fromkeys((*led, *found)))
+
+
+def family_tag(incident: str) -> str:
+    """The family of a class as a tag: ``delivery-loss-and-duplication``."""
+    return re.sub(r"\W+", "-", family(incident).lower()).strip("-")
 
 
 def fitting(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
@@ -117,7 +178,8 @@ def sections_of(notebook: Any) -> list[Section]:
         if cell.cell_type == "markdown":
             heading, _, prose = cell.source.strip().partition("\n")
             if heading.startswith("## "):
-                sections.append(Section(heading.removeprefix("## ").strip()))
+                served = tuple(cell.metadata.get("tags", ()))
+                sections.append(Section(heading.removeprefix("## ").strip(), serves=served))
             else:
                 prose = cell.source
             if sections and prose.strip():
@@ -126,7 +188,7 @@ def sections_of(notebook: Any) -> list[Section]:
             shown = _blocks(cell.get("outputs", ()))
             sections[-1].blocks.extend(shown)
             sections[-1].shows |= bool(shown)
-    return [section for section in sections if section.shows]
+    return sections
 
 
 def _says_something(block: Markup) -> bool:

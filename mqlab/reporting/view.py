@@ -3,80 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import accumulate, pairwise
 
 from mqlab import units
 from mqlab.diagnosis import Diagnosis
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Facts
 from mqlab.figures.traffic import UNEXPLAINED, stage_name
 from mqlab.findings import Change, Finding, Severity, Stage
-from mqlab.frames import where
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.evidence import Dossier, by_time, dossiers, telling
+from mqlab.reporting.story import Story, story
 from mqlab.reporting.tiles import Tile, tiles
-
-_TOLD = ("broker-stopped", "broker-started", "out-of-memory", "process-exit", "process-started", "rebalance-started")
-_MOST_ENTRIES = 60
-_SLACK = 120.0
-"""Seconds from the end of a finding within which a change may have ended it: rates are seen a scrape or two later."""
-
-Moment = tuple[str, str, str, str]
-"""A time that a postmortem asks for: name, moment (empty where somebody must fill it in), where that is from, note."""
-Entry = tuple[str, str, str]
-"""One line of the story: UTC, what, where from."""
-
-
-def _moments(diagnosis: Diagnosis, first: Finding | None, notes: IncidentNotes) -> tuple[Moment, ...]:
-    ended = _moment("end", first.ended_at if first else None, "data")
-    return (
-        _moment("onset", first.started_at if first else None, "data"),
-        _moment("detected", notes.detected, "incident.yml"),
-        _moment("mitigated", notes.mitigated, "incident.yml") if notes.mitigated else _mitigated(diagnosis),
-        ("end", "still open at the end of the material", "data", "") if first and first.ongoing else ended,
-        _moment("resolved", notes.resolved, "incident.yml"),
-    )
-
-
-def _moment(name: str, at: datetime | float | None, origin: str, note: str = "") -> Moment:
-    return (name, f"{units.stamp(at)} UTC", origin, note) if at else (name, "", "", "")
-
-
-def _mitigated(diagnosis: Diagnosis) -> Moment:
-    """The changed value closest to the end of the leading finding, not more than two minutes from it."""
-    end = diagnosis.findings[0].ended_at if diagnosis.findings else None
-    near = [
-        (abs(change.at - end.timestamp()), change.what, change)
-        for change in diagnosis.changes
-        if end is not None and change.at is not None and change.before is not None
-    ]
-    far, _, change = min(near, key=lambda entry: entry[:2], default=(_SLACK + 1, "", None))
-    if change is None or far > _SLACK:
-        return _moment("mitigated", None, "")
-    return _moment("mitigated", change.at, "inferred", f"{change.what} → {change.after or '—'}")
-
-
-def _entries(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> tuple[Entry, ...]:
-    dated = [
-        (at.timestamp(), f"{finding.incident} {verb}: {finding.subject}", finding.id)
-        for finding in diagnosis.findings
-        for at, verb in ((finding.started_at, "begins"), (finding.ended_at, "ends"))
-        if at is not None
-    ]
-    dated += [(e.first_at, _words(e), where(e.first)) for e in facts.of_kind(*_TOLD) if e.first_at is not None]
-    dated += [
-        (change.at, f"{change.what}: {change.before or '—'} → {change.after or '—'}", "change")
-        for change in diagnosis.changes
-        if change.at is not None
-    ]
-    dated += [(event.at.timestamp(), event.text, "incident.yml") for event in notes.events]
-    return tuple((units.clock(at), text, place) for at, text, place in sorted(dated)[:_MOST_ENTRIES])
-
-
-def _words(episode: Episode) -> str:
-    who = next((name for name in (episode.client_id, episode.node, episode.group) if name), "")
-    return f"{episode.kind.replace('-', ' ')} {who}".strip() + (f" × {episode.count}" if episode.count > 1 else "")
-
 
 _TONES = {Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.NOTICE: "calm"}
 
@@ -111,8 +48,7 @@ class View:
     """Numbers of the few changes that the first screen has room for."""
     title: str
     """Of the postmortem."""
-    moments: tuple[Moment, ...]
-    entries: tuple[Entry, ...]
+    story: Story
     diagnosis: Diagnosis
     facts: Facts
 
@@ -136,8 +72,7 @@ def view(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> View:
         changes=changed,
         telling=telling(changed, first),
         title=notes.title or about + (f", {start:%Y-%m-%d}" if start else ""),
-        moments=_moments(diagnosis, first, notes),
-        entries=_entries(facts, diagnosis, notes),
+        story=story(facts, diagnosis, notes, found),
         diagnosis=diagnosis,
         facts=facts,
     )

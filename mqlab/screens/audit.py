@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 
@@ -24,8 +23,10 @@ from mqlab.delivery.risk_rates import Risk
 from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Evidence, Finding
+from mqlab.languages import said
+from mqlab.languages.width import filled, wrapped
 from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage
-from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, line, placed, row, safe
+from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, labelled, line, placed, row, safe
 from mqlab.units import counted, number
 from mqlab.views import audit_json
 from mqlab.views.audit_json import commands_for
@@ -82,10 +83,10 @@ def tables(chains: Sequence[Chain], tz: tzinfo = UTC) -> Iterator[str]:
     """For each way its verdict, its stages, and what is missing with the place that shows it."""
     for chain in audit_json.worst(chains):
         yield ""
-        yield clipped(f"{audit_json.outcome(chain).upper()}  {safe(audit_json.title(chain))}", WIDTH)
+        yield clipped(f"{said(audit_json.outcome(chain).upper())}  {safe(audit_json.title(chain))}", WIDTH)
         yield from row("", audit_json.sentence(chain, tz))
         known = "each message's id" if chain.by == "ids" else "counts"
-        yield line("PATH", f"{'stage':<{_WIDE}}  {'messages':>{_WIDE}}  {'copies':>8}  who, by {known}")
+        yield labelled("PATH") + _stage_row("stage", "messages", "copies", f"who, by {known}")
         for stage in chain.stages:
             yield from _stage(stage)
         for place, gap in enumerate(chain.gaps):
@@ -103,12 +104,17 @@ def exit_code(chains: Sequence[Chain]) -> int:
 def _stage(stage: Stage) -> Iterator[str]:
     copies = number(stage.again) if stage.again else ""
     told = ", ".join(part for part in (stage.who, "" if stage.how == BY_IDS else stage.how) if part)
-    yield line("", f"{stage.step.value:<{_WIDE}}  {audit_json.amount(stage):>{_WIDE}}  {copies:>8}  {told}")
+    yield labelled("") + _stage_row(stage.step.value, audit_json.amount(stage), copies, told)
     several = len(stage.shares) > 1
     for share in stage.shares[:_MOST_SHARES] if several else ():
-        yield placed("", f"{'':<{_WIDE}}  {number(share.messages):>{_WIDE}}  {'':>8}  {share.who}", share.place)
+        yield placed("", _stage_row("", number(share.messages), "", share.who), share.place)
     if several and len(stage.shares) > _MOST_SHARES:
         yield line("", f"{number(len(stage.shares) - _MOST_SHARES)} more (mqlab audit --format json lists them)")
+
+
+def _stage_row(step: str, messages: str, copies: str, who: str) -> str:
+    cells = (filled(said(step), _WIDE), filled(said(messages), _WIDE, right=True), filled(said(copies), 8, right=True))
+    return clipped("  ".join((*cells, said(safe(who)))), ROOM)
 
 
 def _gap(label: str, gap: Gap, tz: tzinfo) -> Iterator[str]:
@@ -173,12 +179,12 @@ def audit_screen(
     ordered = by_gravity(audits)
     lines = [one for audit in ordered for one in ("", *_topic(audit, tz))][1:]
     lines += [*tables(ways, tz)][0 if lines else 1 :]
-    lines = lines or textwrap.wrap(safe(because), WIDTH, break_on_hyphens=False)
+    lines = lines or wrapped(said(safe(because)), WIDTH)
     lines += ["", *_risks(risks)] if risks else []
     fetch = commands_for(
         [*(words for audit in ordered for words in audit.missing), *([] if audits or ways else [because])]
     )
-    lines += [f"{'' if number_ else 'FETCH':<{LABEL}}{safe(one)}" for number_, one in enumerate(fetch)]
+    lines += [labelled("" if number_ else "FETCH") + safe(one) for number_, one in enumerate(fetch)]
     return "\n".join(one.rstrip() for one in lines) + "\n"
 
 
@@ -192,8 +198,8 @@ def audit_exit_code(audits: Sequence[Audit], ways: Sequence[Chain] = ()) -> int:
 
 
 def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:
-    yield clipped(f"{audit.outcome.upper()}  {safe(audit.topic)}", WIDTH)
-    yield from textwrap.wrap(safe(audit.statement), WIDTH, break_on_hyphens=False)
+    yield clipped(f"{said(audit.outcome.upper())}  {safe(audit.topic)}", WIDTH)
+    yield from wrapped(said(safe(audit.statement)), WIDTH)
     if audit.log or audit.groups:
         for group in groups(audit):
             yield from path_rows(path(audit, group), group)

@@ -8,9 +8,10 @@ from datetime import UTC, datetime, tzinfo
 
 from mqlab.kafka.rebalance_costs import standstills
 from mqlab.kafka.rows import Rebalance
+from mqlab.languages import said
 from mqlab.scenarios.drain import DrainAnswer
 from mqlab.scenarios.replay import Fit, ReplayAnswer, Simulated
-from mqlab.screens.rows import LABEL, clipped, columns, row, safe
+from mqlab.screens.rows import clipped, columns, labelled, row, safe
 from mqlab.units import counted, digits, duration, number, percent
 from mqlab.views.scenarios import drain_rows
 
@@ -29,7 +30,7 @@ def _group(group: str, rows: Sequence[Rebalance], tz: tzinfo) -> Iterator[str]:
     still = sum(end - since for since, end in standstills(rows))
     counts = ", ".join(f"{count} {what}" for what, count in sorted(Counter(r.behind for r in rows).items()))
     told = counted(len(rows), "rebalance") + (f", {duration(still)} of standstill" if still else "")
-    yield f"{'GROUP':<{LABEL}}{safe(group)}: {told}{f'; behind them: {counts}' if counts else ''}"
+    yield labelled("GROUP") + said(f"{safe(group)}: {told}{f'; behind them: {counts}' if counts else ''}")
     yield from columns([_HEAD, *(_cells(row, tz) for row in rows)], left=(0, 2, 3, 4)) if rows else ()
 
 

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from io import StringIO
 
+from mqlab.languages import said
+from mqlab.languages.width import cells, filled
+
 _GAP = "  "
 _WIDE = 160
 """Columns from which a terminal has room for more than a name and what it is."""
@@ -17,15 +20,16 @@ _NARROW = 40
 
 def listing(groups: Mapping[str, Sequence[Sequence[str]]]) -> str:
     """The rows of each group below its heading; the first column is a name and never wraps."""
+    groups = {said(heading): [(name, *map(said, told)) for name, *told in rows] for heading, rows in groups.items()}
     if sys.stdout.isatty():
         return _table(groups)
     rows = [row for group in groups.values() for row in group]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     blocks = [
         [
             heading,
             *(
-                _GAP + _GAP.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+                _GAP + _GAP.join(filled(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
                 for row in group
             ),
         ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 import click
 
 from mqlab.findings import Evidence
+from mqlab.languages import said
+from mqlab.languages.width import cells, filled, wrapped
 
 WIDTH = 118
 LABEL = 9
@@ -41,46 +42,54 @@ def safe(text: str | None) -> str:
 
 def row(label: str, text: str, most: int = 9) -> Iterator[str]:
     """*text* behind its label, on at most so many lines."""
-    lines = textwrap.wrap(safe(text), ROOM, subsequent_indent="  ", break_on_hyphens=False) or [""]
+    lines = wrapped(said(safe(text)), ROOM, "  ") or [""]
     if len(lines) > most:
         lines = [*lines[: most - 1], clipped(" ".join([lines[most - 1], *map(str.strip, lines[most:])]), ROOM)]
     for number, line in enumerate(lines):
-        yield f"{label if number == 0 else '':<{LABEL}}{line}"
+        yield labelled(label if number == 0 else "") + line
 
 
 def line(label: str, text: str) -> str:
     """*text* behind its label, on one line."""
-    return f"{label:<{LABEL}}{clipped(safe(text), ROOM)}"
+    return labelled(label) + clipped(said(safe(text)), ROOM)
 
 
-def columns(cells: Sequence[Sequence[str]], left: Collection[int]) -> Iterator[str]:
+def labelled(label: str) -> str:
+    """The label column of a row."""
+    return filled(said(label), LABEL)
+
+
+def columns(table: Sequence[Sequence[str]], left: Collection[int]) -> Iterator[str]:
     """Rows of a table below each other; columns with these numbers begin at the left, all others end at the right."""
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for texts in cells:
+    told = [[said(text) for text in texts] for texts in table]
+    widths = [max(map(cells, column)) for column in zip(*told, strict=True)]
+    for texts in told:
         parts = zip(texts, widths, strict=True)
         yield " " * LABEL + "  ".join(
-            f"{text:<{width}}" if place in left else f"{text:>{width}}" for place, (text, width) in enumerate(parts)
+            filled(text, width, right=place not in left) for place, (text, width) in enumerate(parts)
         )
 
 
 def placed(label: str, text: str, place: str) -> str:
     """*text* and at its end the place that proves it, on one line."""
-    return f"{label:<{LABEL}}{clipped(safe(text), max(30, ROOM - len(place) - 3))}   {safe(place)}"
+    return f"{labelled(label)}{clipped(said(safe(text)), max(30, ROOM - len(place) - 3))}   {safe(place)}"
 
 
 def clipped(text: str, room: int) -> str:
     """*text*, cut at a word where it is too long."""
-    if len(text) <= room:
+    if cells(text) <= room:
         return text
+    if cells(text) > len(text):
+        return wrapped(text, room - 2)[0].rstrip("，；：") + " …"
     return text[: room - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"
 
 
 def sentences(text: str, most: int = 2) -> str:
-    """The first sentences of *text* that fit on so many lines; at least one of them."""
+    """The first sentences of *text*, as it is said, that fit on so many lines; at least one of them."""
     told = ""
-    for sentence in re.split(r"(?<=[.;]) (?=[A-Z])", text):
-        longer = f"{told} {sentence}".strip()
-        if told and len(textwrap.wrap(longer, ROOM - 2)) > most:
+    for sentence in re.split(r"(?<=[.;]) (?=[A-Z])|(?<=[。；])(?=.)", said(text)):
+        longer = f"{told}{'' if told.endswith(('。', '；')) else ' '}{sentence}".strip()
+        if told and len(wrapped(longer, ROOM - 2)) > most:
             break
         told = longer
     return told
@@ -102,14 +111,18 @@ def excerpt(text: str, room: int) -> str:
     return "… " + clipped(whole[start:].lstrip(), room - 2) if start else clipped(whole, room)
 
 
-def proof(evidence: Evidence) -> str:
-    """Where it stands, what it says, and what that shows."""
+def proof(label: str, evidence: Evidence, indent: str = "") -> str:
+    """Where it stands, what it says, and what that shows, on one line."""
+    return labelled(label) + clipped(safe(indent + _proof(evidence)), ROOM)
+
+
+def _proof(evidence: Evidence) -> str:
     place = f"{evidence.source}:{evidence.line}" if evidence.line else evidence.source
-    why = evidence.why.split(":")[0]
+    why = said(evidence.why.split(":")[0])
     name = evidence.pointer.split("{")[0] if evidence.pointer and evidence.pointer.split("{")[0] not in place else ""
     text = " ".join((name, evidence.text.strip())).strip()
     room = ROOM - len(safe(place)) - 4
-    beside = room - len(why) - 2
+    beside = room - cells(why) - 2
     if len(text) > beside and (len(text) <= room or beside < 60):
         return f'{place}  "{excerpt(text, max(30, room))}"'
     return f'{place}  "{excerpt(text, beside)}"  {why}'.rstrip()
@@ -134,8 +147,10 @@ def coloured(text: str) -> str:
 
 def _coloured(text: str) -> str:
     head, gap, rest = text.partition("  ")
-    if head in _COLOURS and gap and not rest.startswith(" ") and not re.match(r"[^ ]*:", rest):
-        return click.style(head, fg=_COLOURS[head], bold=True) + gap + rest
-    return (
-        re.sub(r"^[A-Z][A-Z ]*[A-Z](?= )", lambda label: click.style(label[0], bold=True), text[:LABEL]) + text[LABEL:]
-    )
+    colours = {said(words): colour for words, colour in _COLOURS.items()}
+    if head in colours and gap and not rest.startswith(" ") and not re.match(r"[^ ]*:", rest):
+        return click.style(head, fg=colours[head], bold=True) + gap + rest
+    label = re.match(r"(?:[A-Z][A-Z ]*[A-Z]|[^\W\dA-Za-z_]+(?: [^\W\dA-Za-z_]+)*)(?= +\S)", text)
+    if label is None or cells(text[: len(text) - len(text[label.end() :].lstrip())]) != LABEL:
+        return text
+    return click.style(label[0], bold=True) + text[label.end() :]

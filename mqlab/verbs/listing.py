@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mqlab.languages import pages, said
 from mqlab.verbs.helping import Verb
-from mqlab.verbs.material import deliver, extend, in_form, with_plugins
+from mqlab.verbs.material import deliver, extend, in_form, language, with_plugins
 
 if TYPE_CHECKING:
     from mqlab.formats.base import Spec
@@ -22,6 +23,7 @@ _PRODUCTS = {"mosquitto": "Mosquitto", "emqx": "EMQX", "hivemq": "HiveMQ", "rabb
 
 @click.command(cls=Verb)
 @in_form
+@language
 @click.option("--markdown", is_flag=True, help="The whole catalogue as Markdown.")
 @with_plugins
 def incidents(form: str, markdown: bool, plugins: tuple[str, ...]) -> int:
@@ -34,7 +36,7 @@ def incidents(form: str, markdown: bool, plugins: tuple[str, ...]) -> int:
     known = {detector.INCIDENT for detector in DETECTORS}
     every = list(catalogue.INCIDENTS.values())
     if markdown:
-        text = catalogue.markdown()
+        text = pages.markdown(catalogue.markdown())
     elif form == "json":
         told = [
             {
@@ -48,7 +50,7 @@ def incidents(form: str, markdown: bool, plugins: tuple[str, ...]) -> int:
         groups = {}
         for family, those in groupby(every, lambda one: one.family):
             groups[family] = [(one.slug, _title(one.title, one.benign, one.slug in known)) for one in those]
-        text = listing(groups) + "\nmqlab explain NAME tells how one works, what proves it and what to do.\n"
+        text = listing(groups) + f"\n{said('mqlab explain NAME tells how one works, what proves it and what to do.')}\n"
     deliver(text, None)
     return 0
 
@@ -108,10 +110,11 @@ def _document(schema: str, name: str, rows: Sequence[Mapping[str, object]]) -> s
 
 @click.command(cls=Verb)
 @click.argument("system", required=False, type=click.Choice(["kafka", "rocketmq", "mqtt"]))
+@language
 def checklist(system: str | None) -> int:
     """Print the read-only commands of an incident's first hour, what rotates away first on top; alone, list them."""
     from mqlab.commands import checklist as text
     from mqlab.commands import checklists
 
-    click.echo(text(system) if system else checklists(), nl=False)
+    click.echo(pages.markdown(text(system) if system else checklists()), nl=False)
     return 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mqlab.errors import BackwardsError
+from mqlab.languages import ENGLISH, speak
 from mqlab.spark import early
 from mqlab.verbs.helping import shared
 
@@ -32,6 +33,15 @@ with_plugins = _shared(
     help="Formats and rules of your own: code that runs here (default: $MQLAB_PLUGINS).",
 )
 """The option of every command that shows or uses what plug-ins add."""
+
+
+def language(command: Command) -> Command:
+    """The option of every command whose text is there in several languages; JSON is English."""
+    option = _shared(
+        "--lang", envvar="MQLAB_LANG", default=ENGLISH, show_default=True, expose_value=False,
+        callback=lambda _context, _option, chosen: speak(chosen), help="Language of what is shown: en or zh.",
+    )  # fmt: skip
+    return option(command)
 
 
 def common(command: Command) -> Command:
@@ -60,7 +70,7 @@ def common(command: Command) -> Command:
         )
     ):
         command = option(command)
-    return command
+    return language(command)
 
 
 def written(command: Command) -> Command:

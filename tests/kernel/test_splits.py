@@ -103,7 +103,7 @@ def test_lines_of_a_later_split_are_numbered_from_the_beginning_of_the_file(cut)
 
 
 def test_rows_do_not_depend_on_what_else_a_task_reads(cut):
-    given = cut(drawn(7, 200), 1_000)
+    given = cut(drawn(7, 80), 1_000)
     alone = [written(one) for one in given]
     for table, rows in written(*given).items():
         apart = [row for one in alone if table in one for row in one[table].to_pylist()]

@@ -1,0 +1,212 @@
+"""Everything that two captures tell of each other, as plain data, as JSON and as tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mqlab import units
+from mqlab.comparing.answer import Answer, answer, common_load
+from mqlab.comparing.differences import (
+    FEW,
+    ClassRow,
+    LineRow,
+    MeasureRow,
+    MomentRow,
+    SettingRow,
+    VersionRow,
+    classes,
+    lines,
+    measures,
+    moments,
+    origin,
+    settings,
+    versions,
+)
+from mqlab.comparing.sides import FOUND, Load, Side
+from mqlab.comparing.tables import NOTHING, Table
+
+SCHEMA = "mqlab.comparison/1"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two captures, what may be said of both, and where they differ."""
+
+    a: Side
+    b: Side
+    answer: Answer
+    classes: tuple[ClassRow, ...]
+    measures: tuple[MeasureRow, ...]
+    settings: tuple[SettingRow, ...]
+    versions: tuple[VersionRow, ...]
+    lines: tuple[LineRow, ...]
+    moments: tuple[MomentRow, ...]
+    load: tuple[Load, Load] | None
+
+
+def compare(a: Side, b: Side) -> Comparison:
+    """*b* against *a*: two incidents, or one before and after its repair."""
+    told = answer(a, b)
+    rows = classes(a, b), measures(a, b), settings(a, b), versions(a, b), lines(a, b), moments(a, b)
+    return Comparison(a, b, told, *rows, common_load(a, b, a.lead))
+
+
+def dumps(comparison: Comparison) -> str:
+    """The JSON text that ``mqlab compare --format json`` prints."""
+    names = ("classes", "settings", "versions", "lines", "moments")
+    document = {
+        "schema": SCHEMA,
+        "answer": asdict(comparison.answer),
+        "a": _side(comparison.a),
+        "b": _side(comparison.b),
+        "load": [asdict(one) for one in comparison.load] if comparison.load else None,
+        **{name: [asdict(row) for row in getattr(comparison, name)] for name in names},
+        "measures": [asdict(row) | {"ratio": row.ratio} for row in comparison.measures],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def _side(side: Side) -> dict[str, Any]:
+    lead, material = side.lead, side.diagnosis.material
+    return {
+        "path": side.path,
+        "name": side.name,
+        "verdict": side.diagnosis.verdict.incident,
+        "subject": lead.subject if lead else None,
+        "onset": units.iso(side.onset),
+        "window": [units.iso(at) for at in material.window],
+        "files": material.files,
+        "lines": material.lines,
+        "material": sorted(side.kinds),
+    }
+
+
+# -- as tables -------------------------------------------------------------------------------------------------------
+
+
+def tables(comparison: Comparison) -> tuple[Table, ...]:
+    """What differs, a table for each question, in the order in which they are asked."""
+    a, b = comparison.a, comparison.b
+    return (
+        _captures(comparison),
+        _classes(comparison),
+        Table(
+            "Measures of the same class",
+            "Of findings of one class in both: those of the same place, else the first of each."
+            if comparison.measures
+            else "No class was found in both, so there is no measure to compare.",
+            ("class", "measure", "A", "B", "B − A", "B / A"),
+            tuple(_measure(row) for row in comparison.measures),
+        ),
+        _settings(comparison.settings),
+        Table(
+            "Versions",
+            "" if comparison.versions else "No kind of log tells another version in B than in A.",
+            ("of", "A", "B"),
+            tuple((row.of, row.a, row.b) for row in comparison.versions),
+        ),
+        _lines(comparison),
+        Table(
+            "What came when",
+            f"For the first time, counted from {_from(a)} in A and from {_from(b)} in B.",
+            ("what", "A", "B"),
+            tuple((row.what, since(row.a), since(row.b)) for row in comparison.moments),
+        ),
+    )
+
+
+def _captures(comparison: Comparison) -> Table:
+    sides = (comparison.a, comparison.b)
+    loads: Sequence[str] = [one.words for one in comparison.load] if comparison.load else [NOTHING, NOTHING]
+    basis = f"load: {comparison.load[0].basis}" if comparison.load else "load: nothing counts it in both"
+    rows = (
+        ("verdict", *(side.diagnosis.verdict.incident for side in sides)),
+        ("where", *(side.lead.subject if side.lead else NOTHING for side in sides)),
+        ("onset, UTC", *(units.stamp(side.onset) for side in sides)),
+        ("material begins, UTC", *(units.stamp(side.begin) for side in sides)),
+        ("it covers", *(units.duration(side.seconds) for side in sides)),
+        (basis, *loads),
+        ("read in A only", ", ".join(sorted(sides[0].kinds - sides[1].kinds)) or NOTHING, ""),
+        ("read in B only", "", ", ".join(sorted(sides[1].kinds - sides[0].kinds)) or NOTHING),
+    )
+    return Table("The two captures", "", ("", f"A: {sides[0].name}", f"B: {sides[1].name}"), rows)
+
+
+def _classes(comparison: Comparison) -> Table:
+    found = sum(FOUND in (row.a, row.b) for row in comparison.classes)
+    rows = tuple((r.incident, f"{r.a} → {r.b}", r.reading, r.because) for r in comparison.classes)
+    note = (
+        "Only clear and rejected say that a class was looked for and not found; not checked says nothing about it."
+        if rows
+        else "Every class ended the same way in both, and none was found."
+    )
+    return Table("Verdicts that differ", note, ("class", "A → B", "read as", "because"), rows, first=found)
+
+
+def _measure(row: MeasureRow) -> tuple[str, ...]:
+    ratio = units.factor(row.ratio) if row.ratio else NOTHING
+    words = row.measure.replace("_", " ")
+    own, other = units.measure(row.measure, row.a), units.measure(row.measure, row.b)
+    return (row.incident, words, own, other, difference(row.measure, row.b - row.a), ratio)
+
+
+def difference(name: str, value: float) -> str:
+    """By how much a measure is higher or lower, in its own unit; shares differ by points."""
+    sign = "+" if value > 0 else "−" if value < 0 else "±"
+    if {"fraction", "share"} & set(name.split("_")):
+        return f"{sign}{abs(value) * 100:.1f} points"
+    return f"{sign}{units.measure(name, abs(value))}"
+
+
+def _settings(rows: Sequence[SettingRow]) -> Table:
+    usual = sum(not row.local for row in rows)
+    named = any(row.named_by for row in rows)
+    note = (
+        f"{'First those that the page of a found class speaks of. ' if named else ''}"
+        "Compared are owners that both name, else all of a kind together; what only one side tells is no difference."
+        if rows
+        else "No setting that both tell has another value in B than in A."
+    )
+    cells = tuple((f"{row.scope} {row.owners}".strip(), row.key, row.a, row.b, ", ".join(row.named_by)) for row in rows)
+    return Table("Settings that differ", note, ("whose", "setting", "A", "B", "named by"), cells, first=usual)
+
+
+def _lines(comparison: Comparison) -> Table:
+    """Complaints whose rate differs first; ordinary lines, and those too few to tell, behind them."""
+    told = [row for row in comparison.lines if row.reading != FEW]
+    few = [row for row in comparison.lines if row.reading == FEW]
+    loud = sum(bool(row.level) and row.level not in _QUIET for row in told)
+    ordered = sorted(told, key=lambda row: not row.level or row.level in _QUIET)
+    rows = tuple(
+        (row.reading, row.level.lower(), row.shape, _rate(row, 0), _rate(row, 1), row.log) for row in (*ordered, *few)
+    )
+    note = (
+        "Per minute and log, since the captures cover different times; names of topics, groups and clients are "
+        "masked, and only kinds of logs that both have are compared."
+    )
+    return Table("Lines that are new, gone, or come at another rate", note, _LINE_HEADER, rows[:_MOST], first=loud)
+
+
+_MOST = 200
+_QUIET = ("INFO", "DEBUG", "TRACE")
+_LINE_HEADER = ("in B", "level", "line", "A a minute", "B a minute", "log")
+
+
+def _rate(row: LineRow, side: int) -> str:
+    return f"{units.digits(row.per_minute[side])} ({units.number(row.lines[side])})"
+
+
+def _from(side: Side) -> str:
+    if origin(side) is None:
+        return "nothing, since it has no date,"
+    return f"the onset {units.stamp(side.onset)}" if side.onset is not None else "its beginning, since it has no onset,"
+
+
+def since(seconds: float | None) -> str:
+    """A time before or after the onset: ``+53.9 s``, ``−2.10 min``; a dash where it never came."""
+    if seconds is None:
+        return NOTHING
+    return f"{'−' if seconds < 0 else '+'}{units.duration(abs(seconds))}"

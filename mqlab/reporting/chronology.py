@@ -1,0 +1,162 @@
+"""What happened when: one row for each moment, with links to what proves it, the telling ones apart from the rest."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from mqlab import units
+from mqlab.diagnosis import Diagnosis
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Change, Finding, Severity
+from mqlab.frames import where
+from mqlab.notes import IncidentNotes
+from mqlab.reporting.evidence import by_time
+
+_TOLD = ("broker-stopped", "broker-started", "out-of-memory", "process-exit", "process-started", "rebalance-started")
+_GRAVE = ("broker-stopped", "out-of-memory", "process-exit")
+_SHOWN = 12
+"""Rows that a reader takes in at once; the others stand behind a fold."""
+_FEW = 4
+"""Rows that are shown even where none of them tells much."""
+_LATER = 600.0
+"""Seconds after its end within which starts of processes belong to an incident."""
+_MOST = 200
+_LIGHT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something at one moment."""
+
+    at: float
+    text: str
+    href: str = ""
+    """The place on the page that proves it; empty where there is none."""
+    place: str = ""
+    """Where it was read: a line of the material, or ``incident.yml``."""
+    mark: str = ""
+    """onset, detected, mitigated, end or resolved: the moments that a postmortem asks for."""
+    inferred: bool = False
+    weight: int = 2
+    """0 for what must be shown, 3 for what only completes the picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One second, and all that happened in it."""
+
+    at: float
+    happened: tuple[Happening, ...]
+
+    @property
+    def weight(self) -> int:
+        """That of the weightiest."""
+        return min(one.weight for one in self.happened)
+
+
+@dataclass(frozen=True, slots=True)
+class Chronology:
+    """All rows by time: those that tell the incident, and the rest."""
+
+    told: tuple[Row, ...]
+    rest: tuple[Row, ...]
+    left_out: int
+    """Rows beyond those of a page."""
+
+    @property
+    def days(self) -> int:
+        """How many days it touches."""
+        return len({int(row.at // 86400) for row in (*self.told, *self.rest)})
+
+    def moment(self, mark: str) -> float | None:
+        """When the incident had its *mark*; None where nothing says it."""
+        return next((one.at for row in self.told for one in row.happened if one.mark == mark), None)
+
+
+def chronology(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> Chronology:
+    """Each moment of findings, changes, processes and people once."""
+    changes = by_time(diagnosis.changes)
+    known = {(one.source, one.line) for change in changes for one in change.evidence}
+    every = [
+        *_of_findings(diagnosis),
+        *_of_changes(changes, next(iter(diagnosis.findings), None), notes),
+        *_of_people(notes),
+        *(
+            _of_process(one)
+            for one in facts.of_kind(*_TOLD)
+            if one.first_at is not None and (one.first.source, one.first.line) not in known
+        ),
+    ]
+    seconds: dict[int, list[Happening]] = defaultdict(list)
+    for one in sorted(every, key=lambda one: (one.at, one.weight, one.text)):
+        if one.text not in {other.text for other in seconds[int(one.at)]}:
+            seconds[int(one.at)].append(one)
+    rows = [Row(own[0].at, tuple(own)) for own in seconds.values() if own]
+    ranked = sorted(rows, key=lambda row: (row.weight, row.at))
+    shown = min(_SHOWN, max(_FEW, sum(row.weight < _LIGHT for row in rows)))
+    told = sorted(ranked[:shown], key=lambda row: row.at)
+    rest = sorted(ranked[shown:], key=lambda row: row.at)
+    return Chronology(tuple(told), tuple(rest[:_MOST]), max(0, len(rest) - _MOST))
+
+
+def _of_findings(diagnosis: Diagnosis) -> Iterator[Happening]:
+    for number, finding in enumerate(diagnosis.findings, start=1):
+        lead, href = number == 1, f"#F{number}"
+        weight = 0 if lead else 1 if finding.severity > Severity.NOTICE else _LIGHT
+        begin, end = finding.started_at, finding.ended_at
+        if begin is not None:
+            told = f"{finding.incident} begins: {finding.subject}"
+            yield Happening(begin.timestamp(), told, href, mark="onset" if lead else "", weight=weight)
+        if end is not None and end != begin:
+            last = finding.ongoing
+            told = (
+                f"{finding.incident} is last seen: {finding.subject}"
+                if last
+                else f"{finding.incident} ends: {finding.subject}"
+            )
+            mark = "end" if lead and not last else ""
+            yield Happening(end.timestamp(), told, href, mark=mark, weight=weight)
+
+
+def _of_changes(changes: Sequence[Change], lead: Finding | None, notes: IncidentNotes) -> Iterator[Happening]:
+    cure = lead.facts.get("mitigation", "").removesuffix(" (inferred)") if lead and not notes.mitigated else ""
+    for number, change in enumerate(changes, start=1):
+        if change.at is None:
+            continue
+        told = f"{change.what}: {change.before or '—'} → {change.after or '—'}"
+        place = where(change.evidence[0]) if change.evidence else ""
+        weight = 1 if change.before is not None else 2 if _during(change.at, lead) else _LIGHT
+        one = Happening(change.at, told, f"#C{number}", place, inferred=change.inferred, weight=weight)
+        cured = bool(cure) and f"{change.what} {change.before} -> {change.after}" == cure
+        yield replace(one, mark="mitigated", inferred=True, weight=0) if cured else one
+
+
+def _during(at: float, lead: Finding | None) -> bool:
+    if lead is None or lead.started_at is None or lead.severity is Severity.NOTICE:
+        return False
+    end = lead.ended_at.timestamp() + _LATER if lead.ended_at else float("inf")
+    return lead.started_at.timestamp() <= at <= end
+
+
+def _of_people(notes: IncidentNotes) -> Iterator[Happening]:
+    said = (
+        ("detected", notes.detected, "People notice it"),
+        ("mitigated", notes.mitigated, "People stop the harm"),
+        ("resolved", notes.resolved, "People call it resolved"),
+    )
+    for mark, at, told in said:
+        if at is not None:
+            yield Happening(at.timestamp(), told, place="incident.yml", mark=mark, weight=0)
+    for event in notes.events:
+        yield Happening(event.at.timestamp(), event.text, place="incident.yml", weight=0)
+
+
+def _of_process(episode: Episode) -> Happening:
+    who = next((name for name in (episode.client_id, episode.node, episode.group) if name), "")
+    times = f" × {units.number(episode.count)}" if episode.count > 1 else ""
+    told = f"{episode.kind.replace('-', ' ')} {who}".strip() + times
+    return Happening(
+        episode.first_at or 0.0, told, place=where(episode.first), weight=2 if episode.kind in _GRAVE else _LIGHT
+    )

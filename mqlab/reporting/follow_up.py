@@ -1,0 +1,181 @@
+"""What follows: how it was noticed and what went well, what is to be done by whom, and which questions stay open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from mqlab import units
+from mqlab.catalogue import INCIDENTS
+from mqlab.diagnosis import Diagnosis, NotChecked
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Finding, Severity
+from mqlab.frames import where
+from mqlab.notes import IncidentNotes
+from mqlab.reporting.chronology import Chronology
+from mqlab.reporting.evidence import DELIVERY, Dossier, family
+
+_NONE = "None needed"
+_RECOVERED = ("backlog-drain",)
+"""Notices that say that a consequence is over."""
+_EARLY = 60.0
+"""Seconds before the onset within which a line belongs to it: the onset is known from samples at times."""
+_MOST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What is to be done: written by people, or suggested by a finding."""
+
+    what: str
+    owner: str = ""
+    due: str = ""
+    status: str = ""
+    href: str = ""
+    """The finding that suggests it."""
+    verify: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What nobody knows yet, and what would tell."""
+
+    text: str
+    fetch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """What went well, and what told late."""
+
+    well: tuple[str, ...]
+    badly: tuple[str, ...]
+
+
+def noticed(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, when: Chronology) -> Noticed:
+    """From the moments of the incident, the lines that told of it early, and what was looked for and is not there."""
+    lead = _lead(diagnosis)
+    if lead is None:
+        return Noticed(notes.went_well, notes.went_badly)
+    well, badly = list(notes.went_well), list(notes.went_badly)
+    onset, detected = when.moment("onset"), when.moment("detected")
+    stopped, end = when.moment("mitigated"), when.moment("end")
+    if onset is not None:
+        badly += _signs(facts, lead, onset, detected)
+    if detected is not None and stopped is not None and stopped >= detected:
+        well.append(f"It was mitigated {units.duration(stopped - detected)} after it was noticed.")
+    elif onset is not None and detected is None and stopped is not None and stopped >= onset:
+        well.append(f"It was mitigated {units.duration(stopped - onset)} after its onset.")
+    elif stopped is None and end is not None and family(lead.incident) != DELIVERY:
+        badly.append("It ended without a change that this material shows, so it may come back.")
+    well += [
+        one.statement for one in diagnosis.findings if one.incident in _RECOVERED and one.incident in lead.explains
+    ]
+    return Noticed((*well, *_spared(diagnosis)), tuple(badly))
+
+
+def _lead(diagnosis: Diagnosis) -> Finding | None:
+    """The finding that the verdict is about, where it is an incident."""
+    first = next(iter(diagnosis.findings), None)
+    grave = first is not None and first.severity > Severity.NOTICE and first.incident == diagnosis.verdict.incident
+    return first if grave else None
+
+
+def _signs(facts: Facts, lead: Finding, onset: float, detected: float | None) -> Iterator[str]:
+    """Lines of its own mechanism, and how long before people they knew."""
+    incident = INCIDENTS.get(lead.incident)
+    own = sorted((*incident.signs, *incident.accounts_for) if incident else ())
+    told = [one for one in facts.of_kind(*own) if one.first_at is not None and one.first_at >= onset - _EARLY]
+    first = min(told, key=_at, default=None)
+    if detected is not None and detected > onset:
+        yield f"Nobody noticed it for {units.duration(detected - onset)}."
+        if first is not None and _at(first) < detected:
+            early = units.duration(detected - _at(first))
+            yield f"Logs told of it {early} before people noticed: {first.kind} at {where(first.first)}."
+    elif first is not None and detected is None:
+        late, told_at = _at(first) - onset, f"{units.clock(first.first_at)} UTC, {where(first.first)}"
+        if late < 1:
+            yield f"Logs told of it at once: {first.kind} at {told_at}."
+        else:
+            yield f"Logs told of it {units.duration(late)} after the onset, not before: {first.kind} at {told_at}."
+
+
+def _at(episode: Episode) -> float:
+    return episode.first_at or 0.0
+
+
+def _spared(diagnosis: Diagnosis) -> Iterator[str]:
+    """Loss that did not happen: only where it was really looked for."""
+    checked = sorted(slug for slug in diagnosis.clear if family(slug) == DELIVERY)
+    if checked and not any(family(one.incident) == DELIVERY for one in diagnosis.findings):
+        yield f"Looked for and not there: {', '.join(checked)}, {units.counted(len(checked), 'way')} to lose or double."
+
+
+def actions(found: Sequence[Dossier], notes: IncidentNotes) -> tuple[Action, ...]:
+    """Those of people with owner and due date, then what the findings suggest and nobody wrote down."""
+    written = [Action(one.what, one.owner, one.due.isoformat() if one.due else "", one.status) for one in notes.actions]
+    known = {one.what for one in written}
+    return (*written, *(one for one in _suggested(found) if one.what not in known))
+
+
+def _suggested(found: Sequence[Dossier]) -> Iterator[Action]:
+    seen: set[str] = set()
+    for one in found:
+        finding = one.finding
+        if finding.severity is Severity.NOTICE:
+            continue
+        now = [finding.mitigate] if finding.ongoing else []
+        for what in (*now, finding.remedy):
+            if what and not what.startswith(_NONE) and what not in seen:
+                seen.add(what)
+                yield Action(what, href=f"#{one.anchor}", verify=finding.verify if what == finding.remedy else "")
+
+
+def questions(diagnosis: Diagnosis, notes: IncidentNotes) -> tuple[Question, ...]:
+    """Hypotheses, classes not checked that matter here, what nothing explains, gaps, and what only people know."""
+    maybe = [
+        Question(f"Was it {one.incident}? To tell: {way.missing}", way.fetch)
+        for one in diagnosis.verdict.hypotheses
+        for way in one.settle[:1]
+    ]
+    open_ones = [_unchecked(one) for one in diagnosis.not_checked if _matters(one, diagnosis)]
+    unexplained = [Question(f"What caused this: {symptom}") for symptom in diagnosis.symptoms[:3]]
+    gaps = [Question(f"The material has a gap: {gap}") for gap in diagnosis.gaps[:2]]
+    if len(diagnosis.gaps) > len(gaps):
+        gaps.append(Question(f"{len(diagnosis.gaps) - len(gaps)} more gaps are listed under Coverage"))
+    return (*maybe, *islice(open_ones, _MOST), *unexplained, *gaps, *_for_people(diagnosis, notes))
+
+
+def _matters(entry: NotChecked, diagnosis: Diagnosis) -> bool:
+    """Whether this class could change the story: a kin of the lead, its consequence, or loss where nobody looked."""
+    known = INCIDENTS.get(entry.incident)
+    if known is None or any("material of" in missing for missing in entry.missing):
+        return False
+    lead = _lead(diagnosis)
+    if lead is None:
+        return known.family == DELIVERY
+    own = INCIDENTS.get(lead.incident)
+    brings = (*lead.explains, *(own.may_bring if own else ()))
+    return known.family in (family(lead.incident), DELIVERY) or entry.incident in brings
+
+
+def _unchecked(entry: NotChecked) -> Question:
+    return Question(
+        f"Was there {entry.incident} too? The material lacks {'; '.join(entry.missing)}", next(iter(entry.fetch), "")
+    )
+
+
+def _for_people(diagnosis: Diagnosis, notes: IncidentNotes) -> Iterator[Question]:
+    """One line for all that only people know."""
+    if _lead(diagnosis) is None:
+        return
+    asked = {
+        "who was affected (impact)": notes.impact,
+        "when it was noticed (detected)": notes.detected,
+        "when it was resolved (resolved)": notes.resolved,
+        "who does what until when (actions)": notes.actions,
+        "what went well (went_well)": notes.went_well,
+    }
+    if lacking := [name for name, known in asked.items() if not known]:
+        yield Question(f"For people, in incident.yml: {', '.join(lacking)}")

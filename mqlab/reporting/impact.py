@@ -1,0 +1,113 @@
+"""What it did to the users: messages, time, clients, bytes, and money where people gave rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from mqlab import units
+from mqlab.diagnosis import Diagnosis
+from mqlab.findings import Finding, Severity
+from mqlab.notes import Cost, IncidentNotes
+from mqlab.reporting.evidence import Dossier
+
+_MESSAGES: Mapping[str, str] = {
+    "lost_records": "{} messages were lost",
+    "rejected_records": "{} messages were refused and did not arrive",
+    "dropped_records": "{} messages were dropped",
+    "dropped_messages": "{} messages were dropped",
+    "diverted_messages": "{} messages went where nobody reads them",
+    "duplicated_records": "{} times a message was handled or stored again",
+    "duplicated_records_estimated": "About {} times a message was handled again",
+    "queued_messages": "{} messages are kept for a client that is away",
+    "pending_records": "{} messages waited at its end",
+    "peak_lag": "{} messages waited at most",
+}
+"""Measures in the user's terms, the gravest first."""
+_REST: Mapping[str, str] = {
+    "excess_bytes": "{} were sent for nothing",
+    "flood_bytes": "{} of log lines that say nothing new",
+    "crashes": "{} times a process ended badly",
+    "restarts": "{} restarts of members",
+    "takeovers": "{} times a client threw another one out",
+    "reconnects": "{} reconnects",
+    "rebalances": "{} rebalances",
+}
+_GONE = ("lost_records", "rejected_records", "dropped_records", "dropped_messages", "diverted_messages")
+_AGAIN = ("duplicated_records", "duplicated_records_estimated")
+_WAITING = ("pending_records", "peak_lag")
+_MOST = 7
+_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One sentence about what it did, and the place that proves it."""
+
+    text: str
+    href: str = ""
+    how: str = ""
+    """How the number was come by, where it is not read from the material."""
+
+
+def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes) -> tuple[Effect, ...]:
+    """People's own words first, then what was measured, then money."""
+    grave = [one for one in found if one.finding.severity > Severity.NOTICE]
+    effects = [Effect(notes.impact, how="incident.yml")] if notes.impact else []
+    effects += islice(effects_of(grave), _MOST)
+    if grave:
+        lead, seconds = grave[0].finding, lasted(diagnosis, grave[0].finding, notes)
+        if seconds:
+            still = lead.ongoing or lead.ended_at is None
+            time = f"It lasted at least {units.duration(seconds)}" if still else f"It lasted {units.duration(seconds)}"
+            effects.append(Effect(time, "#story-timeline"))
+        names = list(dict.fromkeys(one.finding.subject for one in grave))
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        effects.append(Effect(f"Concerned: {', '.join(names[:_NAMED])}{more}", "#evidence"))
+    return (*effects, *_money(diagnosis, [one.finding for one in grave], notes))
+
+
+def effects_of(found: Sequence[Dossier]) -> Iterator[Effect]:
+    """What these findings measured, in the user's terms, the gravest first; what waits is told once for each."""
+    waits: set[str] = set()
+    for name, words in {**_MESSAGES, **_REST}.items():
+        for one in found:
+            measures = one.finding.measures
+            if not measures.get(name) or (name in _WAITING and one.anchor in waits):
+                continue
+            if name in _WAITING:
+                waits.add(one.anchor)
+            yield Effect(words.format(units.told(measures, name)), f"#{one.anchor}-{name}")
+
+
+def lasted(diagnosis: Diagnosis, lead: Finding, notes: IncidentNotes) -> float | None:
+    """Seconds from the onset to the end, else to what people wrote, else to the end of the material."""
+    if lead.started_at is None:
+        return None
+    ended = lead.ended_at if not lead.ongoing else None
+    end = ended or notes.mitigated or notes.resolved or units.moment(diagnosis.material.window[1])
+    return max(0.0, (end - lead.started_at).total_seconds()) if end else None
+
+
+def _money(diagnosis: Diagnosis, grave: Sequence[Finding], notes: IncidentNotes) -> Iterator[Effect]:
+    if notes.cost is None or not grave:
+        return
+    parts = [part for part in _parts(diagnosis, grave, notes, notes.cost) if part[1] and part[2]]
+    if parts:
+        total = sum(count * rate for _, count, rate in parts)
+        how = " + ".join(f"{units.number(count)} {what} × {rate:g}" for what, count, rate in parts)
+        yield Effect(f"About {total:,.2f} {notes.cost.currency}", how=f"{how}, by the rates of incident.yml")
+
+
+def _parts(
+    diagnosis: Diagnosis, grave: Sequence[Finding], notes: IncidentNotes, cost: Cost
+) -> Iterator[tuple[str, float, float]]:
+    """(of what, how much, rate); a message that two findings tell of is counted once, as the larger of both."""
+    gone = max((finding.measures.get(name, 0.0) for finding in grave for name in _GONE), default=0.0)
+    again = max((finding.measures.get(name, 0.0) for finding in grave for name in _AGAIN), default=0.0)
+    waste = max((finding.measures.get("excess_bytes", 0.0) for finding in grave), default=0.0)
+    yield "lost messages", gone, cost.per_lost_message
+    yield "repeats", again, cost.per_repeated_message
+    yield "minutes", (lasted(diagnosis, grave[0], notes) or 0.0) / 60, cost.per_minute
+    yield "GB", waste / 1e9, cost.per_gigabyte

@@ -1,0 +1,117 @@
+"""Templates become pages: those of the package, or a team's own Jinja file, which may lay out and compute nothing else.
+
+docs/templates.md lists the names that a template gets; they stay.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+
+import jinja2
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup as SafeText
+
+from mqlab import units
+from mqlab.errors import MqlabError
+from mqlab.frames import where
+from mqlab.languages import said
+
+DEFAULT, SHORT = "default", "short"
+BUILT_IN = (DEFAULT, SHORT, "comparison")
+_LINK = re.compile(r'<a href="#([^"]*)"')
+_ID = re.compile(r'\bid="([^"]*)"')
+_CODE = re.compile(r"`([^`]+)`")
+
+
+class BadTemplateError(MqlabError):
+    """A team's template is not there, or is wrong at some line."""
+
+
+def page(template: str, names: Mapping[str, object]) -> str:
+    """The page that *template* makes: one that is built in, or the path of a Jinja file.
+
+    A link to a place that this template leaves out becomes plain text.
+
+    Raises:
+        BadTemplateError: there is no such template, or it cannot be rendered.
+    """
+    if template in BUILT_IN:
+        text = _environment(jinja2.PackageLoader("mqlab")).get_template(f"{template}.html.j2").render(names)
+    else:
+        text = _of_team(template, names)
+    known = set(_ID.findall(text))
+    return _LINK.sub(lambda link: link[0] if link[1] in known else "<a", text)
+
+
+def check(template: str) -> None:
+    """See that there is such a template, before any work is done.
+
+    Raises:
+        BadTemplateError: there is none.
+    """
+    if template not in BUILT_IN:
+        _source(Path(template))
+
+
+def _of_team(template: str, names: Mapping[str, object]) -> str:
+    path = Path(template)
+    source = _source(path)
+    own = jinja2.FunctionLoader(lambda name: (source, str(path), None) if name == template else None)
+    folder = jinja2.FileSystemLoader(path.parent)
+    try:
+        return (
+            _environment(jinja2.ChoiceLoader([own, jinja2.PackageLoader("mqlab"), folder]))
+            .get_template(template)
+            .render(names)
+        )
+    except jinja2.TemplateSyntaxError as error:
+        raise BadTemplateError(f"{error.filename or template}, line {error.lineno}: {error.message}.") from error
+    except jinja2.TemplateNotFound as error:
+        raise BadTemplateError(f"{_line(error, path)}: there is no template {error.name!r}.") from error
+    except Exception as error:
+        raise BadTemplateError(f"{_line(error, path)}: {' '.join(str(error).split()).rstrip('.')}.") from error
+
+
+def _source(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise BadTemplateError(
+            f"There is no template {str(path)!r}: write {DEFAULT}, {SHORT} or the path of a Jinja file."
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadTemplateError(f"{path} cannot be read as a template: {error}.") from error
+
+
+def _line(error: BaseException, path: Path) -> str:
+    """The file and line of the team's template at which it went wrong."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [one for one in frames if Path(one.filename).parent == path.parent and Path(one.filename).suffix != ".py"]
+    return f"{own[-1].filename}, line {own[-1].lineno}" if own else str(path)
+
+
+def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
+    environment = ImmutableSandboxedEnvironment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(
+        size=units.size,
+        number=units.number,
+        factor=units.factor,
+        duration=units.duration,
+        clock=units.clock,
+        stamp=units.stamp,
+        where=where,
+        light=_light,
+    )
+    environment.tests["figure"] = lambda block: hasattr(block, "json")
+    return environment
+
+
+def _light(text: str) -> SafeText:
+    """A text of the catalogue in the language that is spoken: what stands in back-ticks is code."""
+    return SafeText(_CODE.sub(r"<code>\1</code>", escape(said(text))))

@@ -1,0 +1,61 @@
+"""A page as PDF, printed by a Chromium of this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from mqlab.errors import MqlabError
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+_SECONDS = 120
+_DRAWING = 10_000
+"""Milliseconds of the page's own time in which its figures are drawn."""
+
+
+class NoBrowserError(MqlabError):
+    """Nothing on this machine prints a page, or it failed."""
+
+
+def browser() -> str:
+    """The Chromium of this machine.
+
+    Raises:
+        NoBrowserError: there is none.
+    """
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        raise NoBrowserError(
+            "A PDF needs Chromium or Chrome on this machine, and there is none in PATH: install it, or write .html and "
+            "print that page from any browser."
+        )
+    return found
+
+
+def print_page(page: str, out: Path) -> None:
+    """Print the HTML *page* to the PDF *out*, on A4.
+
+    Raises:
+        NoBrowserError: there is no Chromium, it took too long, or it printed nothing.
+    """
+    sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with tempfile.TemporaryDirectory(prefix="mqlab-print-") as scratch:
+        source, printed = Path(scratch) / "page.html", Path(scratch) / "page.pdf"
+        source.write_text(page, encoding="utf-8", errors="replace")
+        command = [
+            browser(), "--headless", *sandbox, "--disable-gpu", "--no-first-run", f"--user-data-dir={scratch}/profile",
+            "--no-pdf-header-footer", f"--virtual-time-budget={_DRAWING}", f"--print-to-pdf={printed}", source.as_uri(),
+        ]  # fmt: skip
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise NoBrowserError(f"{command[0]} did not print the page within {_SECONDS} s.") from error
+        except (OSError, subprocess.CalledProcessError) as error:
+            said = (getattr(error, "stderr", None) or b"").decode("utf-8", "replace").strip().splitlines()
+            raise NoBrowserError(f"{command[0]} could not print the page: {said[-1] if said else error}.") from error
+        if not printed.is_file():
+            raise NoBrowserError(f"{command[0]} printed nothing.")
+        shutil.copyfile(printed, out)

@@ -1,0 +1,108 @@
+"""The postmortem as a story: what happened, what it did, when, why, how it was noticed, what is to do, what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mqlab import units
+from mqlab.catalogue import INCIDENTS
+from mqlab.diagnosis import Diagnosis
+from mqlab.facts import Facts
+from mqlab.findings import Finding, Severity
+from mqlab.notes import IncidentNotes
+from mqlab.reporting.causes import Link, causes
+from mqlab.reporting.chronology import Chronology, chronology
+from mqlab.reporting.evidence import DELIVERY, Dossier, family
+from mqlab.reporting.follow_up import Action, Noticed, Question, actions, noticed, questions
+from mqlab.reporting.impact import Effect, effects_of, impact
+from mqlab.shared.wording import few
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """Everything between the first screen and the evidence."""
+
+    summary: tuple[str, ...]
+    impact: tuple[Effect, ...]
+    chronology: Chronology
+    causes: tuple[Link, ...]
+    noticed: Noticed
+    actions: tuple[Action, ...]
+    questions: tuple[Question, ...]
+
+
+def story(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, found: tuple[Dossier, ...]) -> Story:
+    """The story of a diagnosis, with what people wrote about it."""
+    when = chronology(facts, diagnosis, notes)
+    return Story(
+        summary=tuple(_summary(diagnosis, found)),
+        impact=impact(diagnosis, found, notes),
+        chronology=when,
+        causes=causes(facts, diagnosis, found),
+        noticed=noticed(facts, diagnosis, notes, when),
+        actions=actions(found, notes),
+        questions=questions(diagnosis, notes),
+    )
+
+
+def _summary(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Iterator[str]:
+    """Two to four sentences for somebody who was not there."""
+    lead = found[0].finding if found else None
+    if lead is None or lead.incident != diagnosis.verdict.incident:
+        yield from _of_no_lead(diagnosis)
+        return
+    incident = INCIDENTS.get(lead.incident)
+    title = incident.title if incident else lead.incident
+    yield f"{title}: {lead.facts.get('who', lead.subject)}, {_span(lead)}."
+    if told := next(effects_of([found[0]]), None):
+        yield f"{told.text}."
+    besides = [one.finding.incident for one in found[1:] if one.finding.severity > Severity.NOTICE]
+    brought = list(dict.fromkeys(slug for slug in besides if slug in lead.explains))
+    others = list(dict.fromkeys(slug for slug in besides if slug not in lead.explains))
+    if brought:
+        yield f"It brought {few(brought, 3)} with it."
+    if others:
+        yield f"Found besides, with a cause of its own: {few(others, 3)}."
+    if outcome := _outcome(lead):
+        yield outcome
+
+
+def _span(lead: Finding) -> str:
+    """From when to when, as words."""
+    begin, end = lead.started_at, lead.ended_at
+    if begin is None:
+        return "at a time that the material does not tell"
+    if end is None or lead.ongoing:
+        return f"since {units.stamp(begin)} UTC"
+    if end == begin:
+        return f"at {units.stamp(begin)} UTC"
+    lasted = units.duration((end - begin).total_seconds())
+    return f"for {lasted} from {units.stamp(begin)} to {units.clock(end)} UTC"
+
+
+def _outcome(lead: Finding) -> str:
+    cure = lead.facts.get("mitigation", "").removesuffix(" (inferred)")
+    if lead.severity is Severity.NOTICE:
+        return "That is no fault, and nothing needs to be done."
+    if lead.ongoing:
+        return "It was still going on at the end of the material."
+    if cure:
+        return f"It ended, and then this changed, which is probably what ended it: {cure.replace(' -> ', ' → ')}."
+    if family(lead.incident) == DELIVERY:
+        return ""
+    return "It ended; what ended it is not in the material." if lead.ended_at else "Its end is not in the material."
+
+
+def _of_no_lead(diagnosis: Diagnosis) -> Iterator[str]:
+    verdict = diagnosis.verdict
+    if verdict.incident == "healthy":
+        yield f"{units.counted(len(diagnosis.clear), 'kind')} of incident were looked for and none was there."
+        for one in diagnosis.findings[:2]:
+            yield f"Seen, and no fault: {one.statement.partition('. ')[0].rstrip('.')}."
+        return
+    yield "Something is wrong here, and no class of incident that mqlab knows explains it."
+    if verdict.hypotheses:
+        yield f"It may be {few([one.incident for one in verdict.hypotheses], 3)}; the open questions say how to tell."
+    if diagnosis.symptoms:
+        yield f"The earliest sign that nothing explains: {diagnosis.symptoms[0]}."

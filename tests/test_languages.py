@@ -1,0 +1,101 @@
+"""Texts in another language: found as the templates they are made from, shown on screens and pages."""
+
+import ast
+
+import pytest
+from click.testing import CliRunner
+
+from mqlab.cli import commands
+from mqlab.languages import UnknownLanguageError, extraction, pages, said, speak
+from mqlab.languages.translation import Translator
+from mqlab.languages.width import cells, wrapped
+
+KNOWN = {
+    "{0} record{|s} of {1} {is|are} gone": "{1} 的 {0} 条消息不见了",
+    "a follower without them took over": "没有这些消息的 follower 接管",
+    "Consumers are slow": "消费者很慢",
+    "Restart it; side effect: one rebalance": "重启它；副作用：一次再均衡",
+}
+
+
+@pytest.fixture
+def chinese():
+    speak("zh")
+    yield
+    speak("en")
+
+
+def templates(source):
+    found = extraction.Texts()
+    found.visit(ast.parse(source))
+    return list(found.found)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("4,310 records of orders are gone", "orders 的 4,310 条消息不见了"),
+        ("1 record of orders is gone.", "orders 的 1 条消息不见了。"),
+        (
+            "consumers are slow; 2 records of a, b are gone: a follower without them took over",
+            "消费者很慢；a, b 的 2 条消息不见了：没有这些消息的 follower 接管",
+        ),
+        ("Restart it; side effect: one rebalance. Consumers are slow.", "重启它；副作用：一次再均衡。消费者很慢。"),
+        ("3.2 min", "3.2 分钟"),
+        ("2026-11-22 07:00:00 UTC", "2026年11月22日 07:00:00 UTC"),
+        ("orders, payments; max.poll.records = 500", "orders, payments; max.poll.records = 500"),
+    ],
+)
+def test_a_text_is_told_by_the_template_it_was_made_from(text, told):
+    assert Translator(KNOWN)(text) == told
+
+
+def test_names_of_four_kilobytes_cost_no_more_than_others():
+    name = "records of " * 400
+    assert Translator(KNOWN)(f"7 records of {name}x are gone").startswith("records of")
+
+
+def test_texts_of_code_are_templates_with_their_choices():
+    source = """
+def told(facts):
+    '''Docstrings are read by nobody here.'''
+    if facts["some key of it"] == "a value of it":
+        why = f"{count} record{'s' if count != 1 else ''} of {topic}{f' on {node}' if node else ''} are gone. Do so."
+    return counted(lost, "lost message"), line("STATUS", why), why.startswith("some words here")
+"""
+    assert templates(source) == [
+        "{0} record{s|} of {1} on {2} are gone".replace("s|", "|s"),
+        "Do so",
+        "{0} record{|s} of {1} are gone",
+        "{0} lost message{|s}",
+        "STATUS",
+    ]
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_page_is_told_without_its_code_and_with_its_marks():
+    html = '<html lang="en"><p title="the producer\'s log">&amp; <b>the producer\'s log</b></p><pre>expired token</pre>'
+    told = pages.page(html)
+    assert told.startswith('<html lang="zh-CN">')
+    assert told.endswith('title="生产者的日志">&amp; <b>生产者的日志</b></p><pre>expired token</pre>')
+
+
+def test_lines_end_where_two_columns_for_each_chinese_character_are_full():
+    lines = wrapped("消费组 shop 再均衡了两次，因为成员离开。", 12, "  ")
+    assert all(cells(line) <= 12 for line in lines)
+    assert "".join(line.strip() for line in lines).replace(" ", "") == "消费组shop再均衡了两次，因为成员离开。"
+
+
+def test_an_unknown_language_is_told_with_those_that_there_are():
+    with pytest.raises(UnknownLanguageError, match="Known: en, zh"):
+        speak("fr")
+    assert isinstance(
+        CliRunner().invoke(commands, ["explain", "slow-consumer", "--lang", "fr"]).exception, UnknownLanguageError
+    )
+
+
+@pytest.mark.usefixtures("chinese")
+def test_the_catalogue_is_told_in_chinese():
+    told = CliRunner().invoke(commands, ["explain", "slow-consumer", "--lang", "zh"]).output
+    assert "消费" in told
+    assert said("no such text here") == "no such text here"

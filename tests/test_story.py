@@ -1,0 +1,175 @@
+"""The story of the report: every sentence from the diagnosis or from people, nothing invented."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+from report_example import at, diagnosis, example, facts, oversize, split_loop
+
+from mqlab.diagnosis import NotChecked
+from mqlab.findings import Certainty, Change, Severity
+from mqlab.notes import Action, Cost, HumanEvent, IncidentNotes
+from mqlab.reporting.evidence import dossiers
+from mqlab.reporting.story import story
+
+
+def told(result=None, notes=None, known=None):
+    own_facts, own = example()
+    result = own if result is None else result
+    return story(known or own_facts, result, notes or IncidentNotes(), dossiers(result))
+
+
+def links(found):
+    return [(link.role, link.text, link.href, link.inferred) for link in found.causes]
+
+
+def test_the_summary_says_what_when_how_bad_and_how_it_ended():
+    assert told().summary == (
+        "A batch that can never be accepted is split into itself and resent: producer mqtt-bridge (kafka-clients "
+        "2.1.0) → plant-telemetry, for 153 s from 2026-11-21 12:20:44 to 12:23:16 UTC.",
+        "658 MB were sent for nothing.",
+        "Found besides, with a cause of its own: oversize-record-rejected.",
+        "It ended, and then this changed, which is probably what ended it: producer mqtt-bridge batch.size 1638400 → "
+        "16384.",
+    )
+
+
+def test_healthy_and_undetermined_material_have_a_summary_and_no_cause():
+    healthy = told(replace(diagnosis(), symptoms=()))
+    unclear = told(diagnosis(incident="undetermined"))
+
+    assert healthy.summary == ("3 kinds of incident were looked for and none was there.",)
+    assert unclear.summary[0] == "Something is wrong here, and no class of incident that mqlab knows explains it."
+    assert [one.causes + one.impact for one in (healthy, unclear)] == [(), ()]
+
+
+def test_each_link_of_the_chain_has_its_proof():
+    loop = replace(split_loop(), measures={"excess_bytes": 658042000})
+    noise = replace(oversize(), incident="log-explosion", statement="One shape fills the log. It is ERROR.")
+
+    assert links(told(diagnosis(loop, noise))) == [
+        ("Trigger", "12:20:34 first payload of 6.15 MB", "#F1-e1", False),
+        ("Mechanism", "A batch above the broker's limit but within `batch.size` is refused, split into the same batch "
+         "and sent again at once: until `delivery.timeout.ms`, until the heap is full, or for ever.", "#F1", False),
+        ("Amplifier", "max.message.bytes = 1048588 (topic plant-telemetry): the limit", "#F1-e2", False),
+        ("Consequence", "658 MB were sent for nothing", "#F1-excess_bytes", False),
+        ("Consequence", "log-explosion: One shape fills the log", "#F2", False),
+    ]  # fmt: skip
+
+
+def test_a_change_of_whom_the_finding_names_is_an_inferred_trigger_and_no_other_is():
+    loop = replace(split_loop(), facts={})
+    near = Change(at("12:20:40").timestamp(), "producer mqtt-bridge batch.size", "16384", "1638400")
+    found = replace(diagnosis(loop), changes=(near,))
+
+    assert links(told(found))[0] == (
+        "Trigger",
+        "12:20:40 producer mqtt-bridge batch.size: 16384 → 1638400",
+        "#C1",
+        True,
+    )
+    for other in (
+        replace(near, what="producer other-client linger.ms"),
+        replace(near, at=at("12:10:00").timestamp()),
+        replace(near, before=None),
+    ):
+        assert "Trigger" not in {role for role, *_ in links(told(replace(found, changes=(other,))))}
+
+
+def test_each_moment_is_told_once():
+    people = IncidentNotes(detected=at("12:21:40"), events=(HumanEvent(at("12:22:10"), "pager fires"),))
+    rows = told(notes=people).chronology
+    every = [(one.at, one.text) for row in (*rows.told, *rows.rest) for one in row.happened]
+
+    assert len(every) == len(set(every))
+    assert [(row.happened[0].mark, row.happened[0].href) for row in rows.told if row.happened[0].mark] == [
+        ("onset", "#F1"), ("detected", ""), ("end", "#F1"), ("mitigated", "#C1"),
+    ]  # fmt: skip
+    assert rows.moment("mitigated") == at("12:23:20").timestamp()
+
+
+def test_what_people_wrote_beats_what_is_inferred():
+    rows = told(notes=IncidentNotes(mitigated=at("12:30:00"))).chronology
+
+    assert rows.moment("mitigated") == at("12:30:00").timestamp()
+
+
+def test_impact_is_told_in_the_users_terms_and_money_by_the_rates_of_people():
+    rates = Cost("EUR", per_lost_message=2.0, per_minute=40.0, per_gigabyte=1.0)
+    lost = replace(oversize(), measures={"lost_records": 3})
+    shown = told(diagnosis(split_loop(), lost), IncidentNotes(cost=rates, impact="Orders came late")).impact
+
+    assert [(one.text, one.href) for one in shown[:3]] == [
+        ("Orders came late", ""),
+        ("3 messages were lost", "#F2-lost_records"),
+        ("658 MB were sent for nothing", "#F1-excess_bytes"),
+    ]
+    assert (shown[-1].text, shown[-1].how) == (
+        "About 108.51 EUR",
+        "3 lost messages × 2 + 2.55 minutes × 40 + 0.658 GB × 1, by the rates of incident.yml",
+    )
+
+
+def test_a_notice_costs_nothing():
+    notice = replace(oversize(), incident="fan-out", severity=Severity.NOTICE)
+
+    assert told(diagnosis(notice), IncidentNotes(cost=Cost("EUR", per_minute=40.0))).impact == ()
+
+
+def test_lines_that_stood_in_logs_before_people_noticed_are_counted_against_the_alarm():
+    people = IncidentNotes(detected=at("12:22:44.201"), mitigated=at("12:23:20"))
+    shown = told(notes=people).noticed
+
+    assert shown.badly == (
+        "Nobody noticed it for 120 s.",
+        "Logs told of it 130 s before people noticed: record-too-large at clients/bridge.log:81.",
+    )
+    assert shown.well[0] == "It was mitigated 35.8 s after it was noticed."
+
+
+def test_loss_is_spared_only_where_it_was_looked_for():
+    spared = "Looked for and not there: unclean-election-loss, 1 way to lose or double."
+    lost = replace(oversize(), incident="retention-loss")
+
+    assert spared in told().noticed.well
+    assert spared not in told(diagnosis(split_loop(), lost)).noticed.well
+    assert told(replace(diagnosis(split_loop()), clear=("slow-consumer",))).noticed.well == (
+        "It was mitigated 156 s after its onset.",
+    )
+
+
+def test_actions_of_people_come_before_suggestions_and_are_not_suggested_again():
+    mine = Action("Chunk payloads or raise the limit on topic and consumers.", "Maria", at("12:00:00").date(), "done")
+    shown = told(notes=IncidentNotes(actions=(mine,))).actions
+
+    assert [(one.what[:12], one.owner, one.due, one.status, one.href) for one in shown] == [
+        ("Chunk payloa", "Maria", "2026-11-21", "done", ""),
+        ("Stop using t", "", "", "", "#F1"),
+        ("Send large p", "", "", "", "#F2"),
+    ]
+
+
+def test_questions_are_those_that_matter_here_and_one_line_for_people():
+    loss = NotChecked("acks1-failover-loss", ("what the bridge sent",), ("export the ledger",))
+    other = NotChecked("client-id-takeover", ("the broker's log",), ())
+    absent = NotChecked("bridge-loop", ("material of MQTT",), ())
+    shown = told(replace(diagnosis(split_loop()), not_checked=(loss, other, absent), gaps=())).questions
+
+    assert [(one.text, one.fetch) for one in shown] == [
+        ("Was there acks1-failover-loss too? The material lacks what the bridge sent", "export the ledger"),
+        ("For people, in incident.yml: who was affected (impact), when it was noticed (detected), when it was resolved "
+         "(resolved), who does what until when (actions), what went well (went_well)", ""),
+    ]  # fmt: skip
+
+
+def test_a_hypothesis_is_a_question_with_what_would_settle_it():
+    maybe = SimpleNamespace(incident="fan-out", settle=(SimpleNamespace(missing="the groups", fetch="list them"),))
+    unclear = diagnosis(incident="undetermined")
+    shown = told(replace(unclear, verdict=replace(unclear.verdict, hypotheses=(maybe,)))).questions
+
+    assert (shown[0].text, shown[0].fetch) == ("Was it fan-out? To tell: the groups", "list them")
+
+
+def test_a_risk_that_is_still_open_is_told_as_open():
+    risk = replace(split_loop(), certainty=Certainty.POSSIBLE, ended_at=None, ongoing=True, facts={})
+
+    assert told(diagnosis(risk), known=facts()).summary[-1] == "It was still going on at the end of the material."

@@ -14,6 +14,7 @@ from typing import Any
 from mqlab import plugins
 from mqlab.commands import read_toml
 from mqlab.errors import PluginError
+from mqlab.factors import factors
 from mqlab.plugins import remembered
 from mqlab.plugins.entries import ensure_fits
 
@@ -105,6 +106,8 @@ def _of_plugin(name: str, entry: Any) -> KnownError:
             re.compile(pattern, re.ASCII)
         except re.error as wrong:
             because = f"a regex of {name} is none: {wrong} in {pattern!r}"
+    if not (because or error.event or factors(error.begins or error.contains)):
+        because = f"the regex of {name} holds no word by which its lines could be found"
     if because:
         raise PluginError(plugins.place(plugins.KNOWN_ERRORS, name), because)
     return error

@@ -13,6 +13,7 @@ from typing import Any
 
 from mqlab import plugins
 from mqlab.errors import PluginError
+from mqlab.factors import factors
 from mqlab.formats.base import About, Data, Head, Item, Items, Line, Lines, Noise, Reject, Signature, Spec, regex
 from mqlab.sources import Reading
 from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, METRICS, POSITIONS, SETTINGS, VOLUME, Table
@@ -123,6 +124,8 @@ def _unfit_signatures(signatures: Any, spec: Spec) -> str | None:
             known = {*EVENTS.names, "broker", "entries", "dotted"}
             if other := sorted(name for name in groups if name.rstrip("0123456789") not in known):
                 return f"the signature {one.kind} names {', '.join(other)}, which are no columns of EVENTS"
+        if not factors(one.rare or one.begins or one.contains):
+            return f"the signature {one.kind} holds no word by which its lines could be found"
     return None
 
 

@@ -32,6 +32,14 @@ LATER = {
         "mqlab.gather.commands",
         "Gather from running brokers, without changing anything there, what `mqlab triage` reads.",
     ),
+    "compare": (
+        "mqlab.verbs.comparing",
+        "Put two captures side by side: is it the same incident, is it repaired, and what differs.",
+    ),
+    "history": (
+        "mqlab.verbs.comparing",
+        "List all incidents of a folder: what it was, what it cost, how long it took, what came back.",
+    ),
     "lab": (
         "mqlab.lab.verb",
         "Real brokers on this machine, incidents made on purpose, and whether the diagnosis was right.",

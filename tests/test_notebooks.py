@@ -11,7 +11,9 @@ FOLDER = Path(__file__).parents[1] / "notebooks"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
 STUDIES = ["commit_study"]
 """They need no material, and are no part of a report."""
-REPORTED = [name for name in NAMES if name not in STUDIES]
+COMPARED = ["compare"]
+"""They open two captures, and are no part of a report either."""
+REPORTED = [name for name in NAMES if name not in STUDIES + COMPARED]
 
 
 def notebook(name):
@@ -33,6 +35,7 @@ def test_every_notebook_has_its_twin():
         "05_mqtt_sessions",
         "06_live_capture",
         "commit_study",
+        "compare",
         "your_own_question",
     ]
 

@@ -19,9 +19,10 @@ from mqlab.scope import SYSTEMS, systems
 from mqlab.shared.wording import few
 from mqlab.units import duration, factor
 
-SAME_MATERIAL, SAME_INCIDENT = "same material", "same incident"
-SAME_PLACE, SAME_CAUSE, SAME_CLASS = "same cause, same place", "same cause, another place", "same class, another kind"
-REPAIRED, NOT_SHOWN, UNKNOWN = "repaired, as far as B shows", "not seen in B, no proof of a repair", "not known"
+SAME_MATERIAL, SAME_INCIDENT = "the same material", "the same incident"
+SAME_PLACE, SAME_CAUSE = "the same cause, in the same place", "the same cause, in another place"
+SAME_CLASS = "the same class, of another kind"
+REPAIRED, NOT_SHOWN, UNKNOWN = "repaired, as far as B shows", "not seen in B, which proves no repair", "not known"
 NEW, ANOTHER, SYSTEMS_DIFFER, NEITHER = "new in B", "another incident", "different systems", "no incident in either"
 
 COMPARABLE = 0.5
@@ -116,14 +117,14 @@ def _again(a: Side, b: Side, lead: Finding, same: list[Finding]) -> Answer:
             told = f"A and B show one incident: {lead.incident} at {lead.subject}, at the same time{behind}."
             return Answer(SAME_INCIDENT, told, doubt)
         then = "it is not repaired, or it came back" if _later(a, b) else "B is the earlier of the two"
-        told = f"The same cause in the same place: both show {lead.incident} at {there.subject}{behind}; {then}."
+        told = f"Both show {lead.incident} at {there.subject}{behind}; {then}."
         return Answer(SAME_PLACE, told, doubt)
     if roles(a, lead) == roles(b, there):
-        told = (
-            f"The same cause in another place: {lead.incident} at {lead.subject} in A, at {there.subject} in B{behind}."
-        )
+        told = f"Both show {lead.incident}: at {lead.subject} in A, at {there.subject} in B{behind}."
         return Answer(SAME_CAUSE, told, (*doubt, *_elsewhere(a, b, lead)))
-    told = f"The same class of another kind: {lead.incident} at {lead.subject} in A, at {there.subject} in B{behind}."
+    told = (
+        f"Both show {lead.incident}, of things that differ in kind: {lead.subject} in A, {there.subject} in B{behind}."
+    )
     return Answer(SAME_CLASS, told, (*doubt, *_elsewhere(a, b, lead)))
 
 
@@ -173,24 +174,24 @@ def _gone(a: Side, b: Side, lead: Finding) -> Answer:
     state, what = b.state(lead.incident), f"{lead.incident} at {lead.subject}"
     others = _other(a, b)
     if state.name == NOT_CHECKED:
-        told = f"Not known: A shows {what}; B could not be checked for it ({state.because}), so this is no repair."
+        told = f"A shows {what}; B could not be checked for it ({state.because}), so this is no repair."
         return Answer(UNKNOWN, told, others)
     if state.name not in ABSENT:
-        told = f"Not known: A shows {what}; in B it is {_because(state.name, state.because)}, so this is no repair."
+        told = f"A shows {what}; in B it is {_because(state.name, state.because)}, so this is no repair."
         return Answer(UNKNOWN, told, others)
     against = (*_rejected(state.name, state.because), *_doubts(a, b, lead))
     because = comparable(a, b, lead)
     if not against:
         lasted = duration(b.seconds)
         told = (
-            f"Repaired, as far as B shows: {what} in A; B is clear of it after {lasted} with the same kinds of "
+            f"A shows {what}; B is clear of it after {lasted} with the same kinds of "
             f"material and a comparable load ({because})."
         )
         return Answer(REPAIRED, told, others)
     if b.lead is not None and not _known(a, b, lead):
-        told = f"Another incident: A shows {what}, B shows {b.lead.incident} at {b.lead.subject}."
+        told = f"A shows {what}, B shows {b.lead.incident} at {b.lead.subject}."
         return Answer(ANOTHER, told, (*against, *others))
-    told = f"Not seen in B, which is no proof of a repair: A shows {what}; B looked for it and did not find it."
+    told = f"A shows {what}; B looked for it and did not find it."
     return Answer(NOT_SHOWN, told, (*against, *others))
 
 
@@ -228,7 +229,7 @@ def _lasted(a: Side, lead: Finding) -> float:
     """From its onset to its end, else to the end of the material; all of the material where it is not dated."""
     if lead.started_at is None:
         return a.seconds
-    end = lead.ended_at.timestamp() if lead.ended_at and not lead.ongoing else a.diagnosis.material.window[1]
+    end = lead.ended_at.timestamp() if lead.ended_at and not lead.ongoing else a.end
     return max(0.0, (end or 0.0) - lead.started_at.timestamp())
 
 
@@ -274,8 +275,9 @@ def _other(a: Side, b: Side) -> tuple[str, ...]:
     """What else B shows, or cannot rule out."""
     if b.lead is not None:
         state = a.state(b.lead.incident)
-        then = _because(state.name, "" if state.name == FOUND else state.because)
-        return (f"B shows {b.lead.incident} at {b.lead.subject}; in A that is {then}.",)
+        if state.name == FOUND:
+            return (f"B shows {b.lead.incident} at {b.lead.subject}; A has that, too.",)
+        return (f"B shows {b.lead.incident} at {b.lead.subject}; in A that is {_because(state.name, state.because)}.",)
     if b.diagnosis.verdict.incident == "undetermined":
         return ("B is undetermined: something in it is unexplained, or could not be checked.",)
     return ()

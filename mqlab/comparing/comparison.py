@@ -27,6 +27,8 @@ from mqlab.comparing.differences import (
 )
 from mqlab.comparing.sides import FOUND, Load, Side
 from mqlab.comparing.tables import NOTHING, Table
+from mqlab.figures import comparing as figures
+from mqlab.figures.comparing import Strand
 
 SCHEMA = "mqlab.comparison/1"
 
@@ -54,6 +56,12 @@ def compare(a: Side, b: Side) -> Comparison:
     return Comparison(a, b, told, *rows, common_load(a, b, a.lead))
 
 
+def timeline(comparison: Comparison) -> Any:
+    """The figure of both, counted from their onsets."""
+    sides = (("A", comparison.a), ("B", comparison.b))
+    return figures.aligned([Strand(name, s.facts, s.diagnosis, origin(s) or 0.0) for name, s in sides])
+
+
 def dumps(comparison: Comparison) -> str:
     """The JSON text that ``mqlab compare --format json`` prints."""
     names = ("classes", "settings", "versions", "lines", "moments")
@@ -77,7 +85,7 @@ def _side(side: Side) -> dict[str, Any]:
         "verdict": side.diagnosis.verdict.incident,
         "subject": lead.subject if lead else None,
         "onset": units.iso(side.onset),
-        "window": [units.iso(at) for at in material.window],
+        "window": [units.iso(side.begin), units.iso(side.end)],
         "files": material.files,
         "lines": material.lines,
         "material": sorted(side.kinds),
@@ -143,26 +151,27 @@ def _classes(comparison: Comparison) -> Table:
         if rows
         else "Every class ended the same way in both, and none was found."
     )
-    return Table("Verdicts that differ", note, ("class", "A → B", "read as", "because"), rows, first=found)
+    return Table("Verdicts", note, ("class", "A → B", "read as", "because"), rows, first=found)
 
 
 def _measure(row: MeasureRow) -> tuple[str, ...]:
     ratio = units.factor(row.ratio) if row.ratio else NOTHING
     words = row.measure.replace("_", " ")
     own, other = units.measure(row.measure, row.a), units.measure(row.measure, row.b)
-    return (row.incident, words, own, other, difference(row.measure, row.b - row.a), ratio)
+    apart = NOTHING if own == other else difference(row.measure, row.b - row.a)
+    return (row.incident, words, own, other, apart, ratio)
 
 
 def difference(name: str, value: float) -> str:
     """By how much a measure is higher or lower, in its own unit; shares differ by points."""
-    sign = "+" if value > 0 else "−" if value < 0 else "±"
+    sign = "+" if value > 0 else "−"
     if {"fraction", "share"} & set(name.split("_")):
         return f"{sign}{abs(value) * 100:.1f} points"
     return f"{sign}{units.measure(name, abs(value))}"
 
 
 def _settings(rows: Sequence[SettingRow]) -> Table:
-    usual = sum(not row.local for row in rows)
+    usual = sum(bool(row.named_by) or not (row.local or row.scope == "application") for row in rows)
     named = any(row.named_by for row in rows)
     note = (
         f"{'First those that the page of a found class speaks of. ' if named else ''}"

@@ -11,7 +11,7 @@ from math import sqrt
 from mqlab.catalogue import INCIDENTS
 from mqlab.comparing.answer import place
 from mqlab.comparing.sides import ABSENT, FOUND, NOT_CHECKED, Side, kind
-from mqlab.facts import Facts, Setting
+from mqlab.facts import Setting
 from mqlab.known_errors import words
 from mqlab.symptoms.unexplained import trouble
 
@@ -110,13 +110,15 @@ _LOCAL = re.compile(
     r"^(PROP_|internal\.)|(clientId|clientIP|Addr|consumeTimestamp|instanceName|namesrv\w*|log_dest|listener)$"
 )
 """Keys whose values are names and places."""
+_OBJECT = re.compile(r"(?<=\w)@[0-9a-f]{5,8}\b")
+"""Where in memory a Java object lies: another place in each process."""
 
 
 def settings(a: Side, b: Side) -> tuple[SettingRow, ...]:
     """Settings of owners that both name, else of all owners of a scope; those that a found class speaks of first."""
     told = a.diagnosis.findings + b.diagnosis.findings
     pages = {f.incident: f"{INCIDENTS[f.incident].mechanism} {INCIDENTS[f.incident].fix}" for f in told}
-    mine, theirs = _configured(a.facts), _configured(b.facts)
+    mine, theirs = _configured(a), _configured(b)
     owners: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
     for scope in sorted({scope for scope, _ in mine} & {scope for scope, _ in theirs}):
         for owner, own, other in _pairs(scope, mine, theirs):
@@ -158,19 +160,22 @@ def _together(many: Iterable[Mapping[str, str]]) -> Mapping[str, str]:
     return {key: " or ".join(sorted(values)) for key, values in found.items()}
 
 
-def _configured(facts: Facts) -> _Values:
+def _configured(side: Side) -> _Values:
     """By scope and owner each key's values by time, as the best kind of source tells them."""
     known: dict[tuple[str, str], dict[str, list[Setting]]] = defaultdict(lambda: defaultdict(list))
-    for one in facts.settings:
+    for one in side.facts.settings:
         if not (one.scope == "topic" and (one.owner or "").startswith("__")):
             known[one.scope, one.owner or ""][one.key].append(one)
-    return {owner: {key: _values(own) for key, own in keys.items()} for owner, keys in known.items()}
+    return {owner: {key: _values(own, side.since) for key, own in keys.items()} for owner, keys in known.items()}
 
 
-def _values(told: Sequence[Setting]) -> str:
+def _values(told: Sequence[Setting], since: float | None) -> str:
+    """Values from *since* on: what was in force then, and what came later."""
     best = min(_RANK.get(one.origin, 9) for one in told)
     own = sorted((one for one in told if _RANK.get(one.origin, 9) == best), key=lambda s: (s.at or 0.0, s.source))
-    values = [one.value.replace("class ", "").strip("[]") or "not set" for one in own]
+    earlier = sum(since is not None and one.at is not None and one.at < since for one in own)
+    values = [_OBJECT.sub("", one.value.replace("class ", "").strip("[]")) or "not set" for one in own]
+    values = values[max(0, earlier - 1) :]
     return ", then ".join(v for n, v in enumerate(values) if n == 0 or values[n - 1] != v)
 
 
@@ -184,17 +189,24 @@ class VersionRow:
 
 
 def versions(a: Side, b: Side) -> tuple[VersionRow, ...]:
-    """Kinds of logs of which both tell a version, and not the same."""
-    own, other = _versions(a), _versions(b)
-    return tuple(VersionRow(k, own[k], other[k]) for k in sorted(own.keys() & other.keys()) if own[k] != other[k])
+    """Kinds of logs of which both tell a version, and not the same.
+
+    Who started before the time that a side is about does not print its version again: that is no difference.
+    """
+    mine, theirs = _versions(a), _versions(b)
+    return tuple(
+        VersionRow(what, ", ".join(sorted(mine[what])), ", ".join(sorted(theirs[what])))
+        for what in sorted(mine.keys() & theirs.keys())
+        if mine[what] != theirs[what] and not (b.since is not None and theirs[what] <= mine[what])
+    )
 
 
-def _versions(side: Side) -> Mapping[str, str]:
+def _versions(side: Side) -> Mapping[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for one in side.facts.of_kind("client-version"):
         if one.reason and one.source in side.sources:
             found[kind(side.sources[one.source])].add(one.reason)
-    return {what: ", ".join(sorted(told)) for what, told in found.items()}
+    return found
 
 
 # -- lines -----------------------------------------------------------------------------------------------------------
@@ -263,17 +275,22 @@ def _minutes(side: Side) -> Mapping[str, float]:
     """Minutes that the logs of each kind cover, added up; a log whose lines are not dated covers none."""
     found: dict[str, float] = defaultdict(float)
     for one in side.facts.coverage:
-        if one.role.is_log and one.first_at is not None and one.last_at is not None:
-            found[kind(one)] += max(one.last_at - one.first_at, 1.0) / 60
+        begin, end = side.within(one.first_at, one.last_at)
+        if one.role.is_log and begin is not None and end is not None and begin <= end:
+            found[kind(one)] += max(end - begin, 1.0) / 60
     return found
 
 
 def _counted(side: Side) -> Counter[tuple[str, str, str]]:
-    """Lines by kind of log, level and shape, and events by their meaning."""
+    """Lines by kind of log, level and shape, and events by their meaning.
+
+    Lines of a shape are counted as a whole: one that also came at a time that *side* is not about is left out.
+    """
     masked = _Masks(side)
     found: Counter[tuple[str, str, str]] = Counter()
     for shape in side.facts.shapes:
-        if shape.shape.strip() != _LEFT_OVER and (source := side.sources.get(shape.source)):
+        whole = side.within(shape.first_at, shape.last_at) == (shape.first_at, shape.last_at)
+        if whole and shape.shape.strip() != _LEFT_OVER and (source := side.sources.get(shape.source)):
             found[kind(source), (shape.level or "").upper(), masked(shape.shape.strip())] += shape.lines
     for one in side.facts.episodes:
         if one.kind not in _UNTOLD and (source := side.sources.get(one.source)):

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
@@ -15,7 +16,10 @@ from mqlab.rows import GRID, Coverage
 from mqlab.shared import counters, flows
 from mqlab.shared.actors import base_name
 from mqlab.sources import Role
-from mqlab.units import rate, size
+from mqlab.units import epoch, rate, size
+
+if TYPE_CHECKING:
+    from mqlab.capture import Capture
 
 FOUND, NOTICED, POSSIBLE = "found", "noticed", "possible by its settings"
 REJECTED, DISMISSED, CLEAR, NOT_CHECKED = "rejected", "dismissed", "clear", "not checked"
@@ -54,6 +58,9 @@ class Side:
     diagnosis: Diagnosis
     title: str = ""
     """What ``incident.yml`` calls it."""
+    since: float | None = None
+    until: float | None = None
+    """Within which time it was diagnosed; None where all of it was."""
     _loads: dict[str | None, tuple[Load, ...]] = field(default_factory=dict)
 
     @property
@@ -74,14 +81,24 @@ class Side:
 
     @property
     def begin(self) -> float | None:
-        """The first moment that anything in it tells."""
-        return self.diagnosis.material.window[0]
+        """The first moment that it tells."""
+        return self.within(*self.diagnosis.material.window)[0]
+
+    @property
+    def end(self) -> float | None:
+        """The last one."""
+        return self.within(*self.diagnosis.material.window)[1]
+
+    def within(self, first: float | None, last: float | None) -> tuple[float | None, float | None]:
+        """The part of a time that this side is about."""
+        begins = [at for at in (first, self.since) if at is not None]
+        ends = [at for at in (last, self.until) if at is not None]
+        return max(begins, default=None), min(ends, default=None)
 
     @property
     def seconds(self) -> float:
         """From its first moment to its last."""
-        begin, end = self.diagnosis.material.window
-        return (end or 0.0) - (begin or 0.0)
+        return max(0.0, (self.end or 0.0) - (self.begin or 0.0))
 
     @cached_property
     def states(self) -> dict[str, State]:
@@ -141,6 +158,12 @@ class Side:
         if topic not in self._loads:
             self._loads[topic] = tuple(one for one in _loads(self.facts, topic) if one.per_second > 0)
         return self._loads[topic]
+
+
+def side(path: str, capture: Capture) -> Side:
+    """The capture that was opened by *path*."""
+    since, until = epoch(capture.options.since), epoch(capture.options.until)
+    return Side(path, capture.facts, capture.diagnosis, capture.notes.title or "", since, until)
 
 
 def kind(source: Coverage) -> str:

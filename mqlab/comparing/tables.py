@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
+from mqlab.languages import said
+from mqlab.languages.width import cells, filled, wrapped
 from mqlab.screens.rows import WIDTH, clipped, safe
-from mqlab.shared.table import table
+from mqlab.shared import table as frames
 
 NOTHING = "—"
 
@@ -38,31 +39,33 @@ class Table:
     @property
     def frame(self) -> pd.DataFrame:
         """All rows, for a notebook."""
-        return table(self.rows, self.header)
+        return frames.table(self.rows, self.header)
 
 
 def text(tables: Sequence[Table], most: int = 12) -> Iterator[str]:
     """The lines of *tables* on a terminal, at most so many rows of each."""
     for one in tables:
         yield ""
-        yield one.title.upper()
-        yield from textwrap.wrap(one.note, WIDTH - 2, initial_indent="  ", subsequent_indent="  ")
+        yield said(one.title).upper()
+        yield from (f"  {line}" for line in wrapped(said(one.note), WIDTH - 2, ""))
         rows = one.shown[:most]
-        yield from _columns([one.header, *rows]) if rows else ()
+        yield from (f"  {line}" for line in columns([one.header, *rows])) if rows else ()
         if left := len(one.rows) - len(rows):
-            yield f"  {left} more: --format json, or -o compare.html"
+            yield said(f"  {left} more with --format json or -o FILE.html")
 
 
-_GAP = 2
+_GAP = "  "
+_NAME = 34
+"""Letters that the name of a setting, a class or a log may take: columns as narrow as that give way last."""
 
 
-def _columns(cells: Sequence[Sequence[str]]) -> Iterator[str]:
+def columns(table: Sequence[Sequence[str]]) -> Iterator[str]:
     """Cells below each other; the widest columns give way until a row fits."""
-    told = [[safe(cell) for cell in row] for row in cells]
-    widths = [max(map(len, column)) for column in zip(*told, strict=True)]
-    room = WIDTH - _GAP * len(widths)
-    while sum(widths) > room:
-        widths[widths.index(max(widths))] -= 1
+    told = [[said(safe(cell)) for cell in row] for row in table]
+    widths = [max(map(cells, column)) for column in zip(*told, strict=True)]
+    while sum(widths) > WIDTH - len(_GAP) * len(widths):
+        wide = [width for width in widths if width > _NAME] or widths
+        widths[widths.index(max(wide))] -= 1
     for row in told:
-        parts = (f"{clipped(cell, width):<{width}}" for cell, width in zip(row, widths, strict=True))
-        yield " " * _GAP + (" " * _GAP).join(parts).rstrip()
+        parts = (filled(clipped(cell, width), width) for cell, width in zip(row, widths, strict=True))
+        yield _GAP.join(parts).rstrip()

@@ -54,6 +54,18 @@ def common(command: Command) -> Command:
             _shared("--group", help="Only this consumer group."),
             _shared("--topic", help="Only this topic."),
             _shared("--client", help="Only this client id."),
+            read_so,
+            _shared("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def read_so(command: Command) -> Command:
+    """Options that say how material is read, and with what."""
+    for option in reversed(
+        (
             _shared("--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."),
             _shared(
                 "--ledger",
@@ -62,7 +74,6 @@ def common(command: Command) -> Command:
                 help="Which files are ledgers, and what stands in them.",
             ),
             with_plugins,
-            _shared("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
             _shared("--master", help="Spark master, e.g. spark://host:7077."),
             _shared(
                 "--workspace", type=click.Path(), help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache)."

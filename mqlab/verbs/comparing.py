@@ -1,0 +1,174 @@
+"""``mqlab compare`` and ``mqlab history``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mqlab.errors import (
+    BadLedgerMapError,
+    BadTimeZoneError,
+    ClusterError,
+    JavaMissingError,
+    MqlabError,
+    NothingReadableError,
+    WorkspaceError,
+)
+from mqlab.languages import said
+from mqlab.languages.width import wrapped
+from mqlab.notes import NAME
+from mqlab.screens.rows import WIDTH, safe
+from mqlab.spark import early
+from mqlab.verbs.helping import Verb
+from mqlab.verbs.material import deliver, progress, read_so, written
+
+if TYPE_CHECKING:
+    from mqlab.comparing.history import Incident
+    from mqlab.comparing.sides import Side
+    from mqlab.notes import IncidentNotes
+
+_PAGES = (".html", ".htm")
+
+
+@click.command(cls=Verb)
+@click.argument("a", metavar="A", type=click.Path())
+@click.argument("b", metavar="B", type=click.Path())
+@click.option(
+    "--at", metavar="MOMENT", help="Only A up to this moment and B from it on: one capture, before and after."
+)
+@read_so
+@written
+def compare(a: str, b: str, at: str | None, form: str, output: str | None, **chosen: Any) -> int:
+    """Put two captures side by side: is it the same incident, is it repaired, and what differs.
+
+    A and B are each a folder, an archive or a file: two incidents, or one before (A) and after (B) its repair.
+    "Repaired" is said only where B is clear of what was found in A and would have shown it; what could not be checked
+    in B is never a repair. With -o FILE.html it is a page that opens offline.
+    """
+    early.begin((a,), chosen)
+    from mqlab.comparing import comparison
+    from mqlab.comparing.tables import text
+
+    with progress() as tell:
+        first, _ = _opened(a, tell, {**chosen, "until": at})
+        second, _ = _opened(b, tell, {**chosen, "since": at})
+    told = comparison.compare(first, second)
+    if form == "json":
+        deliver(comparison.dumps(told), output)
+    elif output and output.lower().endswith(_PAGES):
+        from mqlab.comparing import pages
+
+        _put(pages.compared(told), output, told.answer.sentence)
+    else:
+        sentences = (told.answer.kind.upper(), told.answer.sentence, *told.answer.open)
+        deliver(_screen(sentences, text(comparison.tables(told))), output)
+    return 0
+
+
+@click.command(cls=Verb)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@read_so
+@written
+def history(folder: str, form: str, output: str | None, **chosen: Any) -> int:
+    """List all incidents of a folder: what it was, what it cost, how long it took, what came back.
+
+    Each folder and each archive directly in FOLDER is one incident. A folder without an incident.yml, in which folders
+    have one, holds several: these, and what lies beside them. Loose files are left out. Title and the times at which it
+    was detected, mitigated and resolved come from each incident.yml. With -o FILE.html it is a page with a picture.
+    """
+    from mqlab.comparing import history as told
+
+    found = sorted(entries(Path(folder)))
+    with progress() as tell:
+        rows = [
+            _incident(str(one.relative_to(folder)), one, _counting(tell, f"{number}/{len(found)} {one.name}"), chosen)
+            for number, one in enumerate(found, start=1)
+        ]
+    if all(one.incident == told.UNREADABLE for one in rows):
+        because = f"{rows[0].entry}: {rows[0].title}" if rows else "no folder and no archive is in it"
+        raise NothingReadableError([folder], because)
+    whole = told.history(folder, rows)
+    if form == "json":
+        deliver(told.dumps(whole), output)
+    elif output and output.lower().endswith(_PAGES):
+        from mqlab.comparing import pages
+
+        _put(pages.listed(whole), output, told.summary(whole))
+    else:
+        deliver(_screen((told.summary(whole), *told.times(whole)), told.screen(whole)), output)
+    return 0
+
+
+_OURS = (BadLedgerMapError, BadTimeZoneError, ClusterError, JavaMissingError, WorkspaceError)
+"""What would fail for every entry alike."""
+
+
+def entries(folder: Path) -> Iterator[Path]:
+    """The incidents of *folder*, by the rule that ``mqlab history --help`` tells."""
+    for one in folder.iterdir():
+        if one.name.startswith("."):
+            continue
+        if one.is_dir():
+            several = not (one / NAME).is_file() and next(one.glob(f"*/{NAME}"), None) is not None
+            yield from entries(one) if several else (one,)
+        elif _is_archive(one):
+            yield one
+
+
+def _is_archive(file: Path) -> bool:
+    """By its content; by its name where that is damaged."""
+    from mqlab.material import streams
+
+    try:
+        with streams.opened(file) as content:
+            return streams.kind_of(content.read(512)) in ("tar", "zip")
+    except streams.BROKEN:
+        return file.name.lower().endswith(_ARCHIVES)
+
+
+_ARCHIVES = (".tar", ".tgz", ".tar.gz", ".tar.zst", ".tar.xz", ".tar.bz2", ".zip")
+
+
+def _counting(tell: Callable[[str], None], so_far: str) -> Callable[[str], None]:
+    return lambda step: tell(f"{so_far}: {step}")
+
+
+def _incident(entry: str, path: Path, tell: Callable[[str], None], chosen: Mapping[str, Any]) -> Incident:
+    """The row of one entry; of one that cannot be read, why."""
+    from mqlab.comparing import history as told
+
+    try:
+        told_side, notes = _opened(str(path), tell, chosen)
+    except _OURS:
+        raise
+    except MqlabError as error:
+        return told.unreadable(entry, str(error))
+    return told.incident(entry, told_side, notes)
+
+
+def _opened(path: str, tell: Callable[[str], None], chosen: Mapping[str, Any]) -> tuple[Side, IncidentNotes]:
+    """One capture, and what people noted of it.
+
+    Raises:
+        MqlabError: bad options, nothing readable, no Java.
+    """
+    from mqlab.capture import open_capture
+    from mqlab.comparing.sides import side
+
+    capture = open_capture(path, progress=tell, **chosen)
+    return side(path, capture), capture.notes
+
+
+def _screen(sentences: Sequence[str], below: Iterator[str]) -> str:
+    """The answer, then the tables."""
+    told = (line for one in sentences for line in wrapped(said(safe(one)), WIDTH, "  "))
+    return "\n".join([*told, *below]) + "\n"
+
+
+def _put(page: str, output: str, sentence: str) -> None:
+    """Write a page, and say what stands in it."""
+    deliver(page, output)
+    click.echo(f"{said(sentence)}\n{output} ({len(page.encode()) / 1e6:.1f} MB)")

@@ -1,0 +1,97 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Is it the same incident, is it repaired?
+#
+# Two captures side by side: two incidents, or one before and after its repair. What stands here is one capture, split
+# at the moment of its repair. Change the next cell and run all; `mqlab compare A B -o compare.html` makes a page of it.
+
+# %% tags=["parameters"]
+before = "../data/samples/kafka-amp-17"  # A: a folder, a file or an archive
+after = "../data/samples/kafka-amp-17"  # B
+at = "2026-11-21T12:23:20Z"  # only A up to this moment and B from it on; None for all of both
+options = {}  # {"workspace": "/tmp/cache"}: whatever mqlab.open_capture takes
+output = "../build/comparison.json"  # where the comparison goes
+
+# %%
+from pathlib import Path
+
+import pandas as pd
+
+import mqlab
+from mqlab.comparing.comparison import compare, dumps, tables, timeline
+from mqlab.comparing.sides import side
+
+pd.set_option("display.max_colwidth", None)
+a = mqlab.open_capture(before, until=at, **options)
+b = mqlab.open_capture(after, since=at, **options)
+told = compare(side(before, a), side(after, b))
+captures, verdicts, measures, settings, versions, lines, moments = (table.frame for table in tables(told))
+
+# %% [markdown]
+# ## What may be said of both?
+#
+# *Repaired* is said only where B is clear of what was found in A, is later, names the same places, was read from the
+# same kinds of material, carried a comparable load for as long, and was put to the test. Whatever of this does not
+# hold is listed. *Not checked* is never *repaired*.
+
+# %%
+pd.DataFrame({told.answer.kind: [told.answer.sentence, *told.answer.open]})
+
+# %%
+captures
+
+# %% [markdown]
+# ## What came when?
+#
+# Both are counted from the onset of their leading finding, the dotted line; one without a finding from its beginning.
+
+# %%
+timeline(told)
+
+# %%
+moments
+
+# %% [markdown]
+# ## Which classes ended differently?
+
+# %%
+verdicts
+
+# %%
+measures
+
+# %% [markdown]
+# ## What was configured differently?
+#
+# Settings that the page of a found class speaks of stand first; names and places last.
+
+# %%
+settings
+
+# %%
+versions
+
+# %% [markdown]
+# ## Which lines are new, gone, or come at another rate?
+#
+# Per minute and log, since captures cover different times. Names of topics, groups and clients are masked.
+
+# %%
+lines
+
+# %%
+Path(output).parent.mkdir(parents=True, exist_ok=True)
+Path(output).write_text(dumps(told), encoding="utf-8")
+assert told.answer.kind

@@ -3,7 +3,7 @@
 Sample lines::
 
     RELAY    HOLDS  OLDEST
-    relay-2  5120   310 s
+    relay-2  9800   298 s
 """
 
 from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Reject, Spec, regex

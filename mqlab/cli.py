@@ -135,18 +135,39 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
 
 @commands.command()
 @common
-@click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
+@click.option(
+    "-o",
+    "--output",
+    default="report.html",
+    show_default=True,
+    type=click.Path(dir_okay=False),
+    help="The page; a name that ends with .pdf makes a PDF, with the Chromium of this machine.",
+)
+@click.option("--short", is_flag=True, help="Two printed pages: the first screen and the story; no notebook runs.")
+@click.option(
+    "--template",
+    metavar="NAME|PATH",
+    default="default",
+    show_default=True,
+    help="default, short, or a Jinja file of your own: see docs/templates.md.",
+)
 @click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
-def report(output: str, exit_code: bool, **material: Any) -> int:
-    """Run the notebooks that fit and write one HTML file, with its findings beside it as NAME.findings.json."""
+def report(output: str, short: bool, template: str, exit_code: bool, **material: Any) -> int:
+    """Write the postmortem as one HTML file or PDF, with its findings beside it as NAME.findings.json."""
     from mqlab import screen
+    from mqlab.reporting import pages, printing
 
+    chosen, out = pages.SHORT if short else template, Path(output)
+    pages.check(chosen)
+    printing.check(out)
     capture, _ = opened(**material)
     with progress() as tell:
         tell("running the notebooks")
+        from mqlab.headline import headline
         from mqlab.report import findings_beside, render
 
-        written = render(capture, Path(output))
+        written = render(capture, out, template=chosen)
+    click.echo(headline(capture.diagnosis, capture.notes))
     click.echo(f"{capture.diagnosis.verdict.incident}: {capture.diagnosis.verdict.statement}")
     click.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB), {findings_beside(written)}")
     return screen.exit_code(capture.diagnosis) if exit_code else 0

@@ -93,7 +93,7 @@ def test_listings_hold_what_plugins_add_and_let_it_go():
         ("detectors/outbox_stuck.py", '"outbox-stuck"', '"outbox"', "INCIDENT is 'outbox', which is no class"),
         ("detectors/outbox_stuck.py", '"outbox-stuck"', '"slow-consumer"', "slow-consumer has a rule already"),
         ("detectors/outbox_stuck.py", "units import counted", "units import countet", "line 12 .*countet"),
-        ("catalogue.toml", "title =", "tittle =", "catalogue.toml, line 3 .*tittle, which is no field; title is one"),
+        ("catalogue.toml", "title =", "tytle =", "catalogue.toml, line 3 .*tytle, which is no field; title is one"),
         ("catalogue.toml", '"relay-status"]', '"relay-state"]', "outbox-stuck fetches relay-state, which no commands"),
         ("catalogue.toml", "[outbox-locked]", "[disk-full]", "line 17 .*disk-full is a name of mqlab's own"),
         ("catalogue.toml", '"outbox-stuck"]', '"nothing"]', "outbox-locked may bring nothing, which is no class"),

@@ -121,7 +121,7 @@ def test_lines_that_stood_in_logs_before_people_noticed_are_counted_against_the_
 
     assert shown.badly == (
         "Nobody noticed it for 120 s.",
-        "Logs told of it 130 s before people noticed: record-too-large at clients/bridge.log:81.",
+        "Logs told of it 130 s before people noticed: record-too-large at 12:20:34 UTC, clients/bridge.log:81.",
     )
     assert shown.well[0] == "It was mitigated 35.8 s after it was noticed."
 
@@ -133,6 +133,8 @@ def test_loss_is_spared_only_where_it_was_looked_for():
     assert spared in told().noticed.well
     assert spared not in told(diagnosis(split_loop(), lost)).noticed.well
     assert told(replace(diagnosis(split_loop()), clear=("slow-consumer",))).noticed.well == (
+        "Logs told of it at once, so that an alarm may ask for it: record-too-large at 12:20:34 UTC, "
+        "clients/bridge.log:81.",
         "It was mitigated 156 s after its onset.",
     )
 

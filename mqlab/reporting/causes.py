@@ -85,10 +85,15 @@ def _mechanism(lead: Dossier) -> Link:
 
 
 def _amplifiers(facts: Facts, lead: Dossier) -> Iterator[Link]:
-    """Settings among the evidence: what made it possible or worse."""
-    known = {(one.source, one.line): one for one in facts.settings}
+    """Settings among the evidence that were in force when it began: what made it possible or worse."""
+    begin = lead.finding.started_at
+    latest = begin.timestamp() + _AFTER if begin else float("inf")
+    known = {(one.source, one.line): one for one in facts.settings if one.at is None or one.at <= latest}
+    told_of: set[tuple[str, str]] = set()
     for number, place in enumerate(lead.finding.evidence, start=1):
-        if setting := known.get((place.source, place.line or 0)):
+        setting = known.get((place.source, place.line or 0))
+        if setting is not None and (setting.key, setting.value) not in told_of:
+            told_of.add((setting.key, setting.value))
             owner = f"{setting.scope} {setting.owner or ''}".strip()
             told = f"{setting.key} = {setting.value} ({owner})" + (f": {place.why}" if place.why else "")
             yield Link("Amplifier", told, f"#{lead.anchor}-e{number}", where(place))

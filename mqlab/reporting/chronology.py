@@ -125,7 +125,8 @@ def _of_changes(changes: Sequence[Change], lead: Finding | None, notes: Incident
     for number, change in enumerate(changes, start=1):
         if change.at is None:
             continue
-        told = f"{change.what}: {change.before or '—'} → {change.after or '—'}"
+        was = "" if change.before is None else f"{change.before} → "
+        told = f"{change.what}: {was}{change.after or '—'}"
         place = where(change.evidence[0]) if change.evidence else ""
         weight = 1 if change.before is not None else 2 if _during(change.at, lead) else _LIGHT
         one = Happening(change.at, told, f"#C{number}", place, inferred=change.inferred, weight=weight)

@@ -62,7 +62,9 @@ def noticed(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, when: Chro
     onset, detected = when.moment("onset"), when.moment("detected")
     stopped, end = when.moment("mitigated"), when.moment("end")
     if onset is not None:
-        badly += _signs(facts, lead, onset, detected)
+        early, late = _signs(facts, lead, onset, detected)
+        well += early
+        badly += late
     if detected is not None and stopped is not None and stopped >= detected:
         well.append(f"It was mitigated {units.duration(stopped - detected)} after it was noticed.")
     elif onset is not None and detected is None and stopped is not None and stopped >= onset:
@@ -82,23 +84,25 @@ def _lead(diagnosis: Diagnosis) -> Finding | None:
     return first if grave else None
 
 
-def _signs(facts: Facts, lead: Finding, onset: float, detected: float | None) -> Iterator[str]:
-    """Lines of its own mechanism, and how long before people they knew."""
+def _signs(
+    facts: Facts, lead: Finding, onset: float, detected: float | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What logs said of its own mechanism early, and what was told late, by them or to people."""
     incident = INCIDENTS.get(lead.incident)
     own = sorted((*incident.signs, *incident.accounts_for) if incident else ())
     told = [one for one in facts.of_kind(*own) if one.first_at is not None and one.first_at >= onset - _EARLY]
     first = min(told, key=_at, default=None)
+    place = f"{first.kind} at {units.clock(first.first_at)} UTC, {where(first.first)}" if first else ""
     if detected is not None and detected > onset:
-        yield f"Nobody noticed it for {units.duration(detected - onset)}."
-        if first is not None and _at(first) < detected:
-            early = units.duration(detected - _at(first))
-            yield f"Logs told of it {early} before people noticed: {first.kind} at {where(first.first)}."
-    elif first is not None and detected is None:
-        late, told_at = _at(first) - onset, f"{units.clock(first.first_at)} UTC, {where(first.first)}"
-        if late < 1:
-            yield f"Logs told of it at once: {first.kind} at {told_at}."
-        else:
-            yield f"Logs told of it {units.duration(late)} after the onset, not before: {first.kind} at {told_at}."
+        late = f"Nobody noticed it for {units.duration(detected - onset)}."
+        if first is None or _at(first) >= detected:
+            return (), (late,)
+        return (), (late, f"Logs told of it {units.duration(detected - _at(first))} before people noticed: {place}.")
+    if first is None or detected is not None:
+        return (), ()
+    if _at(first) - onset < 1:
+        return (f"Logs told of it at once, so that an alarm may ask for it: {place}.",), ()
+    return (), (f"Logs told of it {units.duration(_at(first) - onset)} after the onset, not before: {place}.",)
 
 
 def _at(episode: Episode) -> float:
@@ -157,7 +161,8 @@ def _matters(entry: NotChecked, diagnosis: Diagnosis) -> bool:
         return known.family == DELIVERY
     own = INCIDENTS.get(lead.incident)
     brings = (*lead.explains, *(own.may_bring if own else ()))
-    return known.family in (family(lead.incident), DELIVERY) or entry.incident in brings
+    here = own is None or set(known.systems) & set(own.systems)
+    return bool(here) and (known.family in (family(lead.incident), DELIVERY) or entry.incident in brings)
 
 
 def _unchecked(entry: NotChecked) -> Question:

@@ -16,13 +16,15 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup as SafeText
 
 from mqlab import units
+from mqlab.catalogue import INCIDENTS
 from mqlab.errors import MqlabError
 from mqlab.frames import where
 from mqlab.languages import said
+from mqlab.measure_names import fact_words
 
 DEFAULT, SHORT = "default", "short"
 BUILT_IN = (DEFAULT, SHORT, "comparison")
-_LINK = re.compile(r'<a href="#([^"]*)"')
+_LINK = re.compile(r'<script\b.*?</script>|(<a\b[^<>]*?) href="#([^"]*)"', re.DOTALL)
 _ID = re.compile(r'\bid="([^"]*)"')
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -44,7 +46,7 @@ def page(template: str, names: Mapping[str, object]) -> str:
     else:
         text = _of_team(template, names)
     known = set(_ID.findall(text))
-    return _LINK.sub(lambda link: link[0] if link[1] in known else "<a", text)
+    return _LINK.sub(lambda link: link[1] if link[1] and link[2] not in known else link[0], text)
 
 
 def check(template: str) -> None:
@@ -107,6 +109,8 @@ def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
         stamp=units.stamp,
         where=where,
         light=_light,
+        incident=lambda slug: INCIDENTS[slug].title if slug in INCIDENTS else slug,
+        fact=fact_words,
     )
     environment.tests["figure"] = lambda block: hasattr(block, "json")
     return environment

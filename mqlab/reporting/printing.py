@@ -20,6 +20,21 @@ class NoBrowserError(MqlabError):
     """Nothing on this machine prints a page, or it failed."""
 
 
+def wanted(out: Path) -> bool:
+    """Whether *out* is to be a PDF."""
+    return out.suffix.lower() == ".pdf"
+
+
+def check(out: Path) -> None:
+    """See that *out* can be printed, before any work is done.
+
+    Raises:
+        NoBrowserError: it is a PDF, and there is no Chromium.
+    """
+    if wanted(out):
+        browser()
+
+
 def browser() -> str:
     """The Chromium of this machine.
 

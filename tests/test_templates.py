@@ -1,0 +1,150 @@
+"""Templates: a team's own is data, what is wrong in it is said with its line; colours can be read by everybody."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+from report_example import example
+
+from mqlab import cli, report
+from mqlab.errors import MqlabError
+from mqlab.notes import IncidentNotes
+from mqlab.reporting import pages, printing
+from mqlab.reporting.pages import BadTemplateError
+
+ROOT = Path(__file__).parents[1]
+CSS = (ROOT / "mqlab" / "templates" / "report.css").read_text(encoding="utf-8")
+
+
+def page(template):
+    facts, diagnosis = example()
+    capture = SimpleNamespace(facts=facts, diagnosis=diagnosis, notes=IncidentNotes(), paths=("x",))
+    return report.html(capture, template=str(template))
+
+
+def written(folder, text):
+    file = folder / "ours.html.j2"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_the_template_of_the_documentation_works(tmp_path):
+    example_of_page = re.search(r"```html\+jinja\n(.*?)```", (ROOT / "docs" / "templates.md").read_text(), re.S)[1]
+    text = page(written(tmp_path, example_of_page))
+
+    assert "<li>Trigger: 12:20:34 first payload of 6.15 MB</li>" in text
+    assert '<h2 id="F1">batch-split-loop</h2>' in text
+    assert "main { padding: 24px;" in text
+
+
+def test_the_short_page_has_the_story_and_links_only_to_what_it_has():
+    text = page("short")
+
+    assert 'id="causes"' in text
+    assert 'id="evidence"' not in text
+    assert set(re.findall(r'<a [^>]*href="#([^"]+)"', text)) <= set(re.findall(r'\bid="([^"]+)"', text))
+
+
+@pytest.mark.parametrize(
+    ("text", "because"),
+    [
+        ("a\n{% if %}", r"ours\.html\.j2, line 2: Expected an expression"),
+        ("a\n\n{{ titel }}", r"ours\.html\.j2, line 3: 'titel' is undefined\."),
+        ("{{ title.__class__.__mro__ }}", r"ours\.html\.j2, line 1: access to attribute '__class__' .* is unsafe\."),
+        ("a\n{% include 'gone.j2' %}", r"ours\.html\.j2, line 2: there is no template 'gone\.j2'\."),
+        ("{{ changes.append(1) }}", r"line 1: .*has no attribute 'append'"),
+        ("{{ 1 / 0 }}", r"line 1: division by zero\."),
+    ],
+)
+def test_what_is_wrong_in_a_template_is_said_with_its_line(tmp_path, text, because):
+    with pytest.raises(BadTemplateError, match=because):
+        pages.page(str(written(tmp_path, text)), {"title": "x", "changes": ()})
+
+
+def test_a_template_includes_its_neighbours_and_what_it_shows_is_escaped(tmp_path):
+    (tmp_path / "near.j2").write_text("near {{ title }}", encoding="utf-8")
+    own = written(tmp_path, "{% include 'near.j2' %}")
+
+    assert pages.page(str(own), {"title": "<b>"}) == "near &lt;b&gt;"
+
+
+@pytest.mark.parametrize(
+    ("options", "because"),
+    [
+        (["--template", "gone.j2"], "There is no template 'gone.j2'"),
+        (["-o", "x.pdf"], "A PDF needs Chromium or Chrome"),
+    ],
+)
+def test_what_cannot_be_made_is_said_before_anything_is_read(options, because, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    failure = CliRunner().invoke(cli.commands, ["report", "nowhere", *options]).exception
+    assert isinstance(failure, MqlabError)
+    assert failure.exit_code == 64
+    assert because in str(failure)
+
+
+def browser(folder, monkeypatch, script):
+    """A Chromium that does what *script* says, in whose first word stands where the PDF belongs."""
+    fake = folder / "chromium"
+    fake.write_text(f"#!/bin/sh\nfor one; do case $one in --print-to-pdf=*) out=${{one#*=}};; esac; done\n{script}\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+
+def test_a_page_is_printed_by_the_browser_of_the_machine(tmp_path, monkeypatch):
+    browser(tmp_path, monkeypatch, "echo %PDF >$out")
+    printing.print_page("<p>x</p>", tmp_path / "x.pdf")
+
+    assert (tmp_path / "x.pdf").read_text() == "%PDF\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "because"),
+    [("echo no display >&2; exit 3", "could not print the page: no display"), ("exit 0", "printed nothing"),
+     ("exec sleep 9", "did not print the page within 0.2 s")],
+)  # fmt: skip
+def test_a_browser_that_fails_leaves_no_file_and_one_sentence(tmp_path, monkeypatch, script, because):
+    monkeypatch.setattr(printing, "_SECONDS", 0.2 if "sleep" in script else 60)
+    browser(tmp_path, monkeypatch, script)
+
+    with pytest.raises(printing.NoBrowserError, match=because):
+        printing.print_page("<p>x</p>", tmp_path / "x.pdf")
+    assert not (tmp_path / "x.pdf").exists()
+
+
+def colours(dark):
+    """Custom properties of the style sheet, by screen."""
+    night = re.search(r"prefers-color-scheme: dark\) \{\s*:root \{(.*?)\}", CSS, re.S)[1]
+    found = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", re.search(r":root \{(.*?)\}", CSS, re.S)[1]))
+    return found | dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", night)) if dark else found
+
+
+def contrast(one, other):
+    """The ratio of WCAG 2.1."""
+
+    def luminance(colour):
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_text_stands_out_from_what_it_stands_on(dark):
+    known = colours(dark)
+    text = [(ink, paper) for ink in ("ink", "muted", "link", "alarm") for paper in ("paper", "soft", "target")]
+
+    assert [(ink, paper) for ink, paper in text if contrast(known[ink], known[paper]) < 4.5] == []
+    assert contrast(known["focus"], known["paper"]) >= 3
+
+
+def test_the_band_can_be_read_in_every_tone():
+    tones = re.findall(r"--tone: (#[0-9a-f]{6})", CSS)
+
+    assert len(tones) == 5
+    assert min(contrast("#ffffff", tone) for tone in tones) >= 4.5

@@ -34,8 +34,9 @@ _REST: Mapping[str, str] = {
     "reconnects": "{} reconnects",
     "rebalances": "{} rebalances",
 }
-_GONE = ("lost_records", "rejected_records", "dropped_records", "dropped_messages", "diverted_messages")
-_AGAIN = ("duplicated_records", "duplicated_records_estimated")
+GONE = ("lost_records", "rejected_records", "dropped_records", "dropped_messages", "diverted_messages")
+AGAIN = ("duplicated_records", "duplicated_records_estimated")
+"""Measures of messages that did not arrive, and of those that came more than once."""
 _WAITING = ("pending_records", "peak_lag")
 _MOST = 7
 _NAMED = 4
@@ -104,8 +105,8 @@ def _parts(
     diagnosis: Diagnosis, grave: Sequence[Finding], notes: IncidentNotes, cost: Cost
 ) -> Iterator[tuple[str, float, float]]:
     """(of what, how much, rate); a message that two findings tell of is counted once, as the larger of both."""
-    gone = max((finding.measures.get(name, 0.0) for finding in grave for name in _GONE), default=0.0)
-    again = max((finding.measures.get(name, 0.0) for finding in grave for name in _AGAIN), default=0.0)
+    gone = max((finding.measures.get(name, 0.0) for finding in grave for name in GONE), default=0.0)
+    again = max((finding.measures.get(name, 0.0) for finding in grave for name in AGAIN), default=0.0)
     waste = max((finding.measures.get("excess_bytes", 0.0) for finding in grave), default=0.0)
     yield "lost messages", gone, cost.per_lost_message
     yield "repeats", again, cost.per_repeated_message

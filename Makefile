@@ -5,9 +5,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SAMPLE ?= data/samples/kafka-amp-17
 REPORT ?= report.html
+MINUTES ?= 5
+SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test check fix notebooks exercises docs site texts bench lab clean
+.PHONY: help setup report test check fix notebooks exercises docs site texts bench fuzz lab clean
 
 help: ## print this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -67,6 +69,9 @@ texts: setup ## bring the message catalogues of mqlab/languages up to date with 
 
 bench: setup ## measure reading speed on generated logs
 	$(BIN)/python -m bench
+
+fuzz: setup ## damage samples for MINUTES=, from SEED= on, and check what is said of them
+	PYTHONPATH=.:tests $(BIN)/python -P -m fuzz --minutes $(MINUTES) --seed $(SEED)
 
 lab: setup ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab --notebook-dir=notebooks

@@ -53,6 +53,13 @@ class Incident:
     """Those of them that its rule looks at one by one: where it rejects the class, they are ordinary."""
     notebooks: tuple[str, ...] = ()
     """Notebooks that explain a finding of this class."""
+    cost: tuple[str, ...] = ()
+    """What a title begins with: templates over the measures of a finding, its subject and its facts. The first that can
+    be filled is taken (``mqlab.headline``)."""
+    cause: tuple[str, ...] = ()
+    """What a title says of the mechanism, the same way; the last one needs nothing."""
+    begins: tuple[str, ...] = ()
+    """What begins at the start of a finding, the same way."""
     benign: bool = False
     """A state or a look-alike: nothing to repair."""
     of_traffic: bool = False
@@ -112,7 +119,8 @@ class _Catalogue(Mapping[str, Incident]):
 
 def _incident(slug: str, entry: dict[str, Any]) -> Incident:
     known = commands()
-    names = ("systems", "needs", "accounts_for", "signs", "may_bring", "shown_by", "judges", "notebooks")
+    told = ("systems", "needs", "notebooks", "cost", "cause", "begins")
+    names = (*told, "accounts_for", "signs", "may_bring", "shown_by", "judges")
     lists = {name: tuple(entry.get(name, ())) for name in names}
     wanted = tuple(known[name] for name in entry.pop("fetch"))
     return Incident(slug=slug, commands=wanted, **(entry | lists))

@@ -157,9 +157,11 @@ def report(output: str, short: bool, template: str, exit_code: bool, **material:
     capture, _ = opened(**material)
     with progress() as tell:
         tell("running the notebooks")
+        from mqlab.headline import headline
         from mqlab.report import findings_beside, render
 
         written = render(capture, out, template=chosen)
+    click.echo(headline(capture.diagnosis, capture.notes))
     click.echo(f"{capture.diagnosis.verdict.incident}: {capture.diagnosis.verdict.statement}")
     click.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB), {findings_beside(written)}")
     return screen.exit_code(capture.diagnosis) if exit_code else 0

@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 from mqlab.findings import Evidence
 from mqlab.rows import (
@@ -32,7 +33,7 @@ from mqlab.rows import (
     TopicFlow,
     Volume,
 )
-from mqlab.sources import Role
+from mqlab.sources import CHANGED, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,15 @@ class Facts:
         """The last moment that these *sources*, by default all of the material, are known to cover."""
         own = (c for c in self.coverage if sources is None or c.source in sources)
         return max((c.last_at for c in own if c.last_at is not None), default=None)
+
+    @cached_property
+    def unread(self) -> Mapping[str, float]:
+        """Lines of each source that could not be read, without end where its own end is missing or damaged.
+
+        What such a source does not show is not known to be absent.
+        """
+        damaged = {c.source: inf for c in self.coverage if c.problem and c.problem != CHANGED}
+        return {c.source: c.rejected for c in self.coverage if c.rejected} | damaged
 
     def logs_of(self, software: str, *roles: Role) -> frozenset[str]:
         """Sources that *software* wrote as one of these *roles*."""

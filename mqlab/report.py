@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from markupsafe import Markup as SafeText
 from mqlab import jsonout
 from mqlab.diagnosis import Diagnosis
 from mqlab.figures.style import DARK, plotly_script
-from mqlab.figures.timeline import timeline
+from mqlab.figures.timeline import keys, timeline, told
 from mqlab.languages import pages as languages
 from mqlab.reporting import pages, printing
 from mqlab.reporting.running import run
@@ -83,6 +83,7 @@ def html(
     facts, diagnosis = capture.facts, capture.diagnosis
     first = next(iter(diagnosis.findings), None)
     shown = view(facts, diagnosis, capture.notes)
+    chart = timeline(facts, diagnosis, legend=False)
     return page(
         template,
         title=shown.title,
@@ -94,20 +95,21 @@ def html(
         changes=shown.changes,
         trigger=first.facts.get("trigger") if first else None,
         ledger=first.ledger if first else None,
-        timeline=as_figure(timeline(facts, diagnosis).to_plotly_json()),
+        timeline=replace(as_figure(chart.to_plotly_json()), spoken=told(facts, diagnosis)),
+        keys=keys(chart),
         sections=arranged(sections, diagnosis),
         parameters=sorted((given or {}).items()),
         versions=_versions(diagnosis),
     )
 
 
-def page(template: str, **told: Any) -> str:
+def page(template: str, **names: Any) -> str:
     """A template as a page that opens offline: its charts are drawn by the one script that it may run."""
     plotly = plotly_script()
     draw = _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
     policy = _POLICY.format(" ".join(map(script_hash, (plotly, draw))))
-    told |= {"plotly": SafeText(plotly), "draw": SafeText(draw), "policy": policy}
-    return languages.page(pages.page(template, told))
+    names |= {"plotly": SafeText(plotly), "draw": SafeText(draw), "policy": policy}
+    return languages.page(pages.page(template, names))
 
 
 def _versions(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:

@@ -63,6 +63,8 @@ class Envelope(StrEnum):
     """One JSON object a line with message, level and time (ECS, logstash, Loki and Kibana exports)."""
 
 
+CHANGED = "It changed while it was read: what was added since is not in here, and the next run reads it again."
+"""The problem of a file that goes on growing."""
 _IN_EVERY_FOLDER = ("leader-epoch-checkpoint",)
 """Files of a broker whose folder says what they are about."""
 

@@ -1,6 +1,8 @@
 """What a group handled, lost, doubled and left waiting: the look-alikes as hard as the losses."""
 
-from facts_builder import at, facts, settings
+from dataclasses import replace
+
+from facts_builder import at, facts, log, settings
 from kafka_builder import GROUP, TOPIC
 from loss_builder import A, B, begins, consumer, counts, killed, life, listed, log_starts, lost, messages, noted, stands
 from message_builder import of_topic
@@ -9,6 +11,7 @@ from mqlab.delivery.group_audit import group_doubled, group_losses, reckon
 from mqlab.facts import Position
 from mqlab.kafka.member_ledgers import kept, noting
 from mqlab.rows import Part
+from mqlab.sources import CHANGED
 
 EARLY = "commit-before-process-loss"
 AUTO = consumer("a enable.auto.commit true")
@@ -89,6 +92,18 @@ def test_a_ledger_that_was_cut_leaves_unknown_what_came_after():
     ]  # fmt: skip
     assert lost(cut) == []
     assert reckon(facts(cut), GROUP, TOPIC, "0").doubts == (f"the end of {A}: it stops before the process does",)
+
+
+def test_a_ledger_with_lines_that_cannot_be_read_leaves_unknown_what_they_may_have_noted():
+    whole = log(A, "ledger-csv")
+    damaged, few, many = (replace(whole, **told) for told in ({"problem": "cut"}, {"rejected": 399}, {"rejected": 400}))
+
+    assert lost(STOPPED, AUTO, few) == lost(STOPPED, AUTO, replace(whole, problem=CHANGED)) == lost(STOPPED, AUTO)
+    for ledger in (damaged, many):
+        assert lost(STOPPED, AUTO, ledger) == []
+        assert reckon(facts(STOPPED, AUTO, ledger), GROUP, TOPIC, "0").doubts == (
+            f"those lines of {A} that cannot be read",
+        )
 
 
 def test_a_cut_within_the_last_ten_seconds_shows_by_what_its_client_did_later():

@@ -103,7 +103,7 @@ def test_messages_that_wait_for_nobody_that_is_known_are_told():
     ]
 
 
-@pytest.mark.parametrize("values", [(50, 90, 130, 50), (50, 52, 55, 58), (170, 170, 170, 170)])
+@pytest.mark.parametrize("values", [(50, 90, 130, 50), (50, 52, 55, 58), (170, 170, 170, 170), (10, 20, 15, 12)])
 def test_what_is_worked_off_or_as_before_is_none(values):
     assert told(CONNECTED, stored(*values)) == []
 

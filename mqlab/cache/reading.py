@@ -23,7 +23,7 @@ from mqlab.kernel.splits import splits
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
 from mqlab.material import quoting, remote
 from mqlab.material.remote_path import RemotePath
-from mqlab.sources import Source
+from mqlab.sources import CHANGED, Source
 from mqlab.tables import LEDGER
 
 UNUSED = 30 * 86400
@@ -49,7 +49,6 @@ def unneeded(cache: Path, names: Collection[str]) -> None:
                 batches.remove(cache, name)
 
 
-CHANGED = "It changed while it was read: what was added since is not in here, and the next run reads it again."
 _THINNER = 10
 """Bytes of material for each byte of rows that are thinned, at least."""
 _DUMPS = frozenset(f.FORMAT.name for f in FORMATS if f.FORMAT.tables == (LEDGER,) and not isinstance(f, LaidOut))

@@ -1,6 +1,7 @@
 """Messages of one partition that a Kafka group has gone past and that none of its ledgers notes.
 
-Whether they were handled is unknown where a member has no ledger, or one that begins late, ends early or was cut.
+Whether they were handled is unknown where a member has no ledger, or one that begins late, ends early, was cut
+or holds lines that cannot be read.
 """
 
 from __future__ import annotations
@@ -200,7 +201,10 @@ def doubt(facts: Facts, place: Place, stint: Stint, run: Run) -> str:
         return f"the ledger of {', '.join(sorted(others))}"
     if stint.until is None:
         return f"what {stint.client or group} has in memory: it is still running when the material ends"
-    names = ", ".join(sorted(source for source, who in kept(facts, group).items() if who in noted))
+    own_ledgers = sorted(source for source, who in kept(facts, group).items() if who in noted)
+    names = ", ".join(own_ledgers)
+    if any(facts.unread.get(ledger, 0) >= run.messages for ledger in own_ledgers):
+        return f"those lines of {names} that cannot be read"
     if not all(_begins(facts, place, stint, run, own) for own in noted.values()):
         return f"the beginning of {names}"
     lasting = noted_at(facts, place, stint.high - 1) or all(_lasts(facts, group, stint, own) for own in noted.values())

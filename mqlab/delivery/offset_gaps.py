@@ -119,12 +119,14 @@ def _end(facts: Facts, partition: Offsets, at: float, start: int, target: int) -
 
 
 def _added(facts: Facts, partition: Offsets, at: float) -> bool:
-    """Snapshots after *at* show other partitions of the topic and not yet this one."""
+    """Snapshots after *at*, read whole, show other partitions of the topic and not yet this one."""
     snapshots = positions(facts)
     first = min((p.at for p in snapshots.get((partition.topic, partition.queue), ()) if p.at is not None), default=None)
     others = (
-        p.at for (topic, _), rows in snapshots.items() if topic == partition.topic for p in rows if p.at is not None
-    )
+        p.at
+        for (topic, _), rows in snapshots.items() if topic == partition.topic
+        for p in rows if p.at is not None and p.source not in facts.unread
+    )  # fmt: skip
     return first is not None and any(at <= moment < first - TOGETHER for moment in others)
 
 

@@ -24,6 +24,7 @@ from mqlab.material import wholes
 from mqlab.material.envelopes import unwrapped
 from mqlab.secrets import mask_all
 from mqlab.sources import Envelope
+from mqlab.tables import LEDGER
 
 _SAMPLE = 200
 """Characters that are shown of what nobody understands."""
@@ -50,6 +51,8 @@ class _Kinds:
     def hand_over(self, out: Output, found: Pieces) -> None:
         """COVERAGE of the split that was *found*."""
         out.damage = found.damage
+        if found.is_corrupt:
+            out.forget(LEDGER)  # copies and gaps of garbage would be copies and losses of messages
         number, text = self.rejected or (None, None)
         for kind, lines in self.lines.items():
             known = {} if kind else {"line": number, "text": text}

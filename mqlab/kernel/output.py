@@ -103,6 +103,11 @@ class Output:
         if row.table is LEDGER and len(rows) >= _MOST:
             self._write(LEDGER, self._listed(LEDGER, self._rows.pop(LEDGER)))
 
+    def forget(self, table: Table) -> None:
+        """Take back the rows of the split in this *table*, as far as they are not written yet."""
+        self._rows[table] = [row for row in self._rows[table] if row["source"] != self._source]
+        self._parts[table] = [part for part in self._parts[table] if part["source"][0].as_py() != self._source]
+
     def count(self, table: Table, **counted: Any) -> None:
         """Add a row of COVERAGE."""
         known = {"source": self._source, "split": self._split, "damage": self.damage}

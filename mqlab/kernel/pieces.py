@@ -40,6 +40,8 @@ class Pieces:
     split: Split
     damage: str | None = None
     """Why there is no more, where that is not the end."""
+    is_corrupt: bool = False
+    """It is not that it ends early: what it was packed from is another content, and nobody knows from where on."""
 
     def __iter__(self) -> Iterator[Piece]:
         for number, piece in enumerate(self._read()):
@@ -62,7 +64,7 @@ class Pieces:
                 stream = _Stream(raw, self.split)
                 whole = self.split.start == 0 and self.split.end == WHOLE
                 yield from _lines(stream, None) if whole else _part(stream, self.split)
-                self.damage = stream.damage
+                self.damage, self.is_corrupt = stream.damage, stream.is_corrupt
         except streams.BROKEN as error:
             self.damage = f"It cannot be read: {error}."
 
@@ -76,6 +78,7 @@ class _Stream:
         self._meter = streams.Meter(split.size, total=1 << 40, ratio=1000) if split.packed else None
         self._bytes = 0
         self.damage: str | None = None
+        self.is_corrupt = False
 
     def seek(self, place: int) -> None:
         """Go on from *place*."""
@@ -109,6 +112,7 @@ class _Stream:
         except streams.GrowthError as error:
             self.damage = f"Read no further: {error}."
         except streams.BROKEN as error:
+            self.is_corrupt = self._meter is not None and not isinstance(error, EOFError)
             self.damage = f"Its end is missing or damaged ({error}); {self._bytes:,} bytes before that were read."
         else:
             self._bytes += len(part)

@@ -251,12 +251,12 @@ def _of_code() -> Iterator[tuple[str, str]]:
 
 
 _TOML = {
-    "catalogue": ("catalogue.toml", "commands.toml", "checklist.toml", "events.toml"),
+    "catalogue": ("catalogue.toml", "commands.toml", "checklist.toml", "events.toml", "measures.toml"),
     "known_errors": ("known_errors.toml",),
 }
 _READ = {
     "catalogue.toml": {"family", "title", "what", "proves", "looks_like", "needs", "mechanism", "confirm", "mitigate",
-                       "fix", "verify"},
+                       "fix", "verify", "cost", "cause", "begins"},
     "commands.toml": {"why"},
     "checklist.toml": {"hint"},
     "known_errors.toml": {"software", "versions", "means", "causes", "check", "fix"},
@@ -273,7 +273,17 @@ def _of_tables(names: Sequence[str]) -> Iterator[tuple[str, str]]:
                 if field not in _READ.get(name, {field}):
                     continue
                 for text in value if isinstance(value, list) else [value]:
-                    yield from ((line.strip(), name) for line in text.split("\n") if _read_by_people(line))
+                    lines = (_slotted(line.strip()) if field in _TITLES else line.strip() for line in text.split("\n"))
+                    yield from ((line, name) for line in lines if _read_by_people(line))
+
+
+_TITLES = {"cost", "cause", "begins"}
+
+
+def _slotted(template: str) -> str:
+    """A template of titles (``{lost_records:record} of {topic} lost``) with places and choices."""
+    places = re.sub(r"\{\w+\}", "{0}", re.sub(r"\{\w+:([^{}]+)\}", r"{0} \1{|s}", re.sub(r"\{\w+\?\}", "", template)))
+    return numbered(places)
 
 
 def _read_by_people(line: str) -> bool:

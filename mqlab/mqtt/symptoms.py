@@ -149,9 +149,10 @@ def waiting(facts: Facts) -> Symptoms:
             continue
         queued = [(at, value - (mqtt_brokers.value(kept, at) or kept.points[0][1])) for at, value in stored.points]
         most, last = max(count for _, count in queued), queued[-1][1]
+        if last < max(LEAST, _TOP * most) or last - queued[0][1] < LEAST:
+            continue
         half = next(at for at, count in queued if 2 * count >= last)
-        away = any(s.broker in (name, None) and s.since <= half for s in offline_sessions(facts))
-        if last >= max(LEAST, _TOP * most) and last - queued[0][1] >= LEAST and not away:
+        if not any(s.broker in (name, None) and s.since <= half for s in offline_sessions(facts)):
             at = next(at for at, count in queued if count >= LEAST)
             told = f"{number(round(last))} messages wait at {name}, but no disconnected session is known"
             yield at, f"{clock(at)} UTC: {told}"

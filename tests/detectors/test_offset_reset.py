@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from facts_builder import episode, facts
+from facts_builder import episode, facts, log
 from kafka_builder import GROUP, TOPIC, client, coordinator
 from loss_builder import A, begins, consumer, life, listed, log_starts, lost, messages, noted, said, stands, subscribed
 from message_builder import leaders
 
 from mqlab.detectors import commit_before_process_loss, offset_reset_loss, retention_loss
-from mqlab.facts import Episode
+from mqlab.facts import Episode, Position
 from mqlab.findings import Evidence
 from mqlab.rows import Tally
 
@@ -175,6 +175,9 @@ def test_a_partition_that_was_added_later_loses_all_that_came_before_it_was_noti
         begins("10:05:00 a missing 0\n10:05:01 a reset 0 250"),
     ]  # fmt: skip
     assert lost(*added) == [(LEFT, "0", "0..249", 250)]
+
+    torn = {replace(log(row.source), rejected=1) for one in added for row in one if isinstance(row, Position)}
+    assert lost(*added, *torn) == []
 
 
 def taken_away(queue="0", when="10:02:00"):

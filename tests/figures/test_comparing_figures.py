@@ -20,8 +20,8 @@ def test_both_are_drawn_in_minutes_from_their_onset():
     ])  # fmt: skip
     drawn = {trace.name: list(trace.x) for trace in chart.data}
 
-    assert drawn["member expired · A"][0] == 2.0
-    assert drawn["member expired · B"][0] == -1.0
+    assert drawn["members expelled · A"][0] == 2.0
+    assert drawn["members expelled · B"][0] == -1.0
     assert drawn["A: came in"] == [0.0, 1.0, 2.0]
     assert drawn["A: lag of shop"] == [1.0, 2.0]
 

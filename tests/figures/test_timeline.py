@@ -19,7 +19,7 @@ def names(figure):
 def test_the_guilty_host_the_lag_and_the_events_are_drawn():
     assert names(timeline(*example())) == [
         "bridge-1 out", "bridge-1 in", "lag plant-report", "batch splits", "record too large", "exits, starts",
-        "exits, starts", "changes", "oversize-record-rejected",
+        "exits, starts", "changes", "oversize record rejected",
     ]  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def test_findings_after_the_first_are_lanes_unless_they_are_only_notices():
     rows = [lane for lane, _, _ in event_lanes(Facts(), diagnosis(split_loop(), oversize()))]
     notice = replace(oversize(), severity=1)
 
-    assert rows == ["changes", "oversize-record-rejected"]
+    assert rows == ["changes", "oversize record rejected"]
     assert [lane for lane, _, _ in event_lanes(Facts(), diagnosis(split_loop(), notice))] == ["changes"]
 
 

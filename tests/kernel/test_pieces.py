@@ -13,9 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain_reading import source, split, tables
 
+from mqlab import intake
+from mqlab.formats.registry import FORMATS
 from mqlab.kernel import pieces, splits
 from mqlab.kernel.logs import sizes
 from mqlab.kernel.vectors import Lines, valid
+from mqlab.tables import LEDGER
 
 LINES = st.lists(st.tuples(st.text("a1 \r\té日🦄", max_size=15).map(str.encode), st.sampled_from([b"\n", b"\r\n"])))
 CONTENTS = st.tuples(LINES, st.booleans()).map(
@@ -151,3 +154,18 @@ def test_pieces_of_a_large_file_elsewhere_are_read_as_those_of_one_here(tmp_path
     there = [replace(one, location=f"file://{path}") for one in here]
     assert len(here) > 3
     assert [list(pieces.Pieces(one)) for one in there] == [list(pieces.Pieces(one)) for one in here]
+
+
+def test_a_ledger_that_ends_early_counts_as_far_as_it_goes_and_one_that_was_altered_not_at_all(tmp_path):
+    rows = b"".join(b"%d,0,%d,%d\n" % (n, n, 1795262700000 + n) for n in range(20_000))
+    packed = gzip.compress(b"id,partition,offset,ts_ms\n" + rows, mtime=0)
+    place, half = tmp_path / "app-processed.csv.gz", len(packed) // 2
+    noted = {}
+    for kind, content in {
+        "whole": packed, "cut": packed[:half], "altered": packed[:half] + bytes(64) + packed[half + 64 :],
+    }.items():  # fmt: skip
+        place.write_bytes(content)
+        (ledger,) = intake.gather([str(place)], tmp_path / kind, FORMATS)
+        noted[kind] = len(tables(*splits.splits([ledger])).get(LEDGER, ()))
+
+    assert noted["whole"] == 20_000 > noted["cut"] > 0 == noted["altered"]

@@ -148,9 +148,8 @@ def questions(diagnosis: Diagnosis, notes: IncidentNotes) -> tuple[Question, ...
     ]
     open_ones = [_unchecked(one) for one in diagnosis.not_checked if _matters(one, diagnosis)]
     unexplained = [Question(f"What caused this: {symptom}") for symptom in diagnosis.symptoms[:3]]
-    gaps = [Question(f"The material has a gap: {gap}") for gap in diagnosis.gaps[:2]]
-    if len(diagnosis.gaps) > len(gaps):
-        gaps.append(Question(f"{len(diagnosis.gaps) - len(gaps)} more gaps are listed under Coverage"))
+    count = units.counted(len(diagnosis.gaps), "gap")
+    gaps = [Question(f"The material has {count}, listed under Coverage, such as: {one}") for one in diagnosis.gaps[:1]]
     return (*maybe, *islice(open_ones, _MOST), *unexplained, *gaps, *_for_people(diagnosis, notes))
 
 

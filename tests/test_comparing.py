@@ -178,6 +178,15 @@ def shapes(*told, minutes=10, source="clients/app.log"):
     return replace(facts(log(last=f"10:{minutes}"), group()), shapes=tuple(own))
 
 
+def test_a_setting_that_the_class_depends_on_is_told_as_what_may_have_been_the_repair():
+    a = settings("at owner key value\n10:00 app max.poll.records 500", scope="consumer")
+    b = settings("at owner key value\n11:00 app max.poll.records 50", scope="consumer")
+    told = comparison.compare(before(a), side((*AFTER, b), **LATER)).answer
+
+    assert told.kind == answer.REPAIRED
+    assert told.changed[0].endswith("max.poll.records of consumer app is 500 in A, 50 in B.")
+
+
 def test_lines_are_compared_by_the_minute_and_with_names_masked():
     a = shapes(("WARN", "slow answer of shop", 40), ("INFO", "polled", 100), ("ERROR", "gave up on orders", 60))
     b = shapes(

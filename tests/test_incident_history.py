@@ -26,7 +26,7 @@ def test_a_capture_becomes_a_row_with_its_cost_and_the_times_that_people_noted()
     told = history.incident("one", before(measures={"rebalances": 4}), noted)
 
     assert (told.title, told.severity, told.places, told.cost) == (
-        "Parcels late", "critical", ("shop",), ("4 rebalances while it lasted",)
+        "Parcels late", "critical", ("shop",), ("4 rebalances", "It lasted 120 s")
     )  # fmt: skip
     assert told.seconds == (("detect", 120.0), ("mitigate", 240.0), ("resolve", 3600.0))
 

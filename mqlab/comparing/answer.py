@@ -46,6 +46,8 @@ class Answer:
     sentence: str
     open: tuple[str, ...] = ()
     """What keeps it from being certain, a sentence each."""
+    changed: tuple[str, ...] = ()
+    """Settings of A's class that differ: what a repair may have been."""
 
 
 def answer(a: Side, b: Side) -> Answer:

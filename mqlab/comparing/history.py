@@ -16,10 +16,11 @@ from mqlab.comparing.sides import Side
 from mqlab.comparing.tables import NOTHING, Table, columns, text
 from mqlab.figures.comparing import Mark
 from mqlab.languages import said
-from mqlab.notes import IncidentNotes
+from mqlab.languages.width import wrapped
+from mqlab.notes import NAME, IncidentNotes
 from mqlab.reporting.evidence import dossiers
-from mqlab.reporting.tiles import tiles
-from mqlab.screens.rows import WIDTH, clipped, safe
+from mqlab.reporting.impact import LASTED, impact
+from mqlab.screens.rows import WIDTH, safe
 from mqlab.shared.wording import few
 
 SCHEMA = "mqlab.history/1"
@@ -79,15 +80,20 @@ def incident(entry: str, side: Side, notes: IncidentNotes) -> Incident:
         lead.certainty.name.lower(),
         lead.subject,
         tuple(sorted(name for _, name in place(side, lead))),
-        _cost(side),
+        _cost(side, notes),
         *(_taken(side.onset, at) for at in (notes.detected, notes.mitigated, notes.resolved)),
     )
 
 
-def _cost(side: Side) -> tuple[str, ...]:
-    """What the report's first cards count of the finding."""
-    cards = tiles(side.facts, side.diagnosis, dossiers(side.diagnosis))
-    return tuple(f"{card.value} {card.title}" for card in cards if card.href.startswith("#F") and not card.muted)[:2]
+def _cost(side: Side, notes: IncidentNotes) -> tuple[str, ...]:
+    """What it did to the users: the gravest first, then how long it lasted, then money."""
+    effects = impact(side.diagnosis, dossiers(side.diagnosis), notes)
+    counted = list(dict.fromkeys(one.text for one in effects if one.href.startswith("#F") or one.how == NAME))
+    rest = [one.text for one in effects if one.href == LASTED or one.how not in ("", NAME)]
+    return (*counted[:_MOST_COSTS], *rest)
+
+
+_MOST_COSTS = 2
 
 
 def _taken(onset: float | None, at: datetime | None) -> float | None:
@@ -184,7 +190,7 @@ def tables(told: History) -> tuple[Table, ...]:
     by_class = Counter(one.incident for one in told.incidents if one.is_incident)
     rows = tuple((slug, str(count), _last(told, slug)) for slug, count in by_class.most_common())
     return (
-        Table("Incidents", "", _HEADER, tuple(_row(one) for one in told.incidents)),
+        Table("Incidents", _HOW_LONG, _HEADER, tuple(_row(one) for one in told.incidents)),
         Table(
             "The same cause again",
             "The same class in the same topic or group, at another time."
@@ -197,27 +203,29 @@ def tables(told: History) -> tuple[Table, ...]:
     )
 
 
-_HEADER = ("UTC", "entry", "class", "title", "severity", "cost", "detect", "mitigate", "resolve")
+_HOW_LONG = "Detect, mitigate and resolve say how long after the onset that was; incident.yml has the moments."
+_HEADER = ("UTC", "entry", "class", "what it was, what it cost", "severity", *TIMES)
+
+_TOLD = _HEADER.index("what it was, what it cost")
 
 
 def _row(one: Incident) -> tuple[str, ...]:
     when = units.stamp(one.at)[:16] if one.at is not None else NOTHING
     sure = f"{one.severity}, {one.certainty}" if one.severity else ""
     taken = (_time(getattr(one, name)) for name in TIMES)
-    return (when, one.entry, one.incident, one.title, sure, "; ".join(one.cost), *taken)
+    told = ". ".join(filter(None, (one.title.rstrip("."), *one.cost)))
+    return (when, one.entry, one.incident, f"{told}." if told else "", sure, *taken)
 
 
 def screen(told: History) -> Iterator[str]:
-    """The same for a terminal: an incident has a row, and a line below it for its title and cost."""
+    """The same for a terminal: an incident has a row, and below it what it was and cost."""
     first, *rest = tables(told)
-    wide = [place for place, name in enumerate(_HEADER) if name not in ("title", "cost")]
-    lines = columns([[row[place] for place in wide] for row in (_HEADER, *first.rows)])
+    lines = columns([(*row[:_TOLD], *row[_TOLD + 1 :]) for row in (_HEADER, *first.rows)])
     yield ""
     yield next(lines)
-    for line, one in zip(lines, told.incidents, strict=True):
+    for line, row in zip(lines, first.rows, strict=True):
         yield line
-        if below := "; ".join(filter(None, (one.title, *one.cost))):
-            yield f"    {clipped(said(safe(below)), WIDTH - 4)}"
+        yield from (f"    {below}" for below in wrapped(said(safe(row[_TOLD])), WIDTH - 4))
     yield from text(rest, len(told.incidents))
 
 

@@ -16,7 +16,7 @@ from mqlab.rows import GRID, Coverage
 from mqlab.shared import counters, flows
 from mqlab.shared.actors import base_name
 from mqlab.sources import Role
-from mqlab.units import epoch, rate, size
+from mqlab.units import clock, epoch, rate, size
 
 if TYPE_CHECKING:
     from mqlab.capture import Capture
@@ -65,8 +65,10 @@ class Side:
 
     @property
     def name(self) -> str:
-        """What to call it: the title that people gave, else the last part of its path."""
-        return self.title or base_name(self.path.rstrip("/")) or self.path
+        """What to call it: the title that people gave, else the last part of its path; and which part of it."""
+        name = self.title or base_name(self.path.rstrip("/")) or self.path
+        part = f" until {clock(self.until)}" if self.until else f" from {clock(self.since)}" if self.since else ""
+        return f"{name}{part}"
 
     @cached_property
     def lead(self) -> Finding | None:

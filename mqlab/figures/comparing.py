@@ -49,7 +49,7 @@ class Strand:
 
 _LOOKS = ((INCOMING, "solid"), (OUTGOING, "dash"))
 """Colour and dash of each of the two."""
-_RATES = ("broker.bytes_in", "mqtt.publish_received", "mqtt.messages_received", "producer.record_sends")
+_RATES = ("mqtt.publish_received", "mqtt.messages_received", "producer.record_sends")
 
 
 def aligned(strands: Sequence[Strand]) -> go.Figure:
@@ -81,23 +81,21 @@ def aligned(strands: Sequence[Strand]) -> go.Figure:
     if lanes:
         _draw_lanes(chart, lanes, drawn.index("lanes") + 1)
     chart.add_vline(x=0, line={"color": ALARM, "width": 1.2, "dash": "dot"})
-    return chart.update_xaxes(title_text="minutes from the onset", row=len(drawn), col=1)
+    return chart.update_xaxes(title_text="minutes", row=len(drawn), col=1)
 
 
 _HOVER = "%{x:.2f} min %{text}<extra></extra>"
 
 
 def _rates(strands: Sequence[Strand]) -> Mapping[str, Sequence[tuple[float, float, str]]]:
-    """Points of the first counter that all strands have."""
-    for name in _RATES:
-        steps = [counters.summed(flows.all_topics(s.facts, name)) for s in strands]
-        if all(steps):
-            words: Callable[[float], str] = size if "bytes" in name else digits
-            return {
-                s.name: [(b, v / (b - a), f"{words(v / (b - a))}/s") for a, b, v in own if b > a]
-                for s, own in zip(strands, steps, strict=True)
-            }
-    return {s.name: [] for s in strands}
+    """What came in a second, by the first way to count it that all strands have."""
+    pieces = {s.name: [(p.since, p.until, p.came_in or 0.0) for p in flows.flows(s.facts)] for s in strands}
+    counts = [{s.name: counters.summed(s.facts.named(name)) for s in strands} for name in _RATES]
+    told = next((own for own in (pieces, *counts) if all(own.values())), dict.fromkeys(pieces, ()))
+    words: Callable[[float], str] = size if told is pieces else digits
+    return {
+        name: [(b, v / (b - a), f"{words(v / (b - a))}/s") for a, b, v in own if b > a] for name, own in told.items()
+    }
 
 
 def _waiting(facts: Facts) -> tuple[str, Points] | None:

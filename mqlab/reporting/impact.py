@@ -41,6 +41,8 @@ AGAIN = ("duplicated_records", "duplicated_records_estimated")
 _WAITING = ("pending_records", "peak_lag")
 _MOST = 7
 _NAMED = 4
+LASTED = "#story-timeline"
+"""The place that proves how long it lasted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes)
         if seconds:
             still = lead.ongoing or lead.ended_at is None
             time = f"It lasted at least {units.duration(seconds)}" if still else f"It lasted {units.duration(seconds)}"
-            effects.append(Effect(time, "#story-timeline"))
+            effects.append(Effect(time, LASTED))
         names = list(dict.fromkeys(one.finding.subject for one in grave))
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         effects.append(Effect(f"Concerned: {', '.join(names[:_NAMED])}{more}", "#evidence"))

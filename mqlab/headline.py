@@ -78,7 +78,7 @@ def _of_finding(diagnosis: Diagnosis, first: Finding) -> str:
         return f"No incident: {why}"
     if first.certainty is Certainty.PROVEN:
         return _capital(f"{cost}: {why}" if cost else why)
-    return _capital(f"{cost}; likely cause: {why}") if cost else f"Likely: {why}"
+    return _capital(f"{cost}; likely cause: {why}") if cost else f"Most likely: {why}"
 
 
 def _of_none(diagnosis: Diagnosis) -> str:

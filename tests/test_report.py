@@ -347,6 +347,7 @@ class FakeOptions:
     """Stands for the options of the command line."""
 
     since: float | None = None
+    plugins: tuple[str, ...] = ()
 
 
 def test_the_json_lies_beside_the_page(tmp_path):

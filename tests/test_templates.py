@@ -51,7 +51,7 @@ def test_the_short_page_has_the_story_and_links_only_to_what_it_has():
     ("text", "because"),
     [
         ("a\n{% if %}", r"ours\.html\.j2, line 2: Expected an expression"),
-        ("a\n\n{{ titel }}", r"ours\.html\.j2, line 3: 'titel' is undefined\."),
+        ("a\n\n{{ heading }}", r"ours\.html\.j2, line 3: 'heading' is undefined\."),
         ("{{ title.__class__.__mro__ }}", r"ours\.html\.j2, line 1: access to attribute '__class__' .* is unsafe\."),
         ("a\n{% include 'gone.j2' %}", r"ours\.html\.j2, line 2: there is no template 'gone\.j2'\."),
         ("{{ changes.append(1) }}", r"line 1: .*has no attribute 'append'"),

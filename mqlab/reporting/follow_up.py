@@ -15,6 +15,7 @@ from mqlab.frames import where
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.chronology import Chronology
 from mqlab.reporting.evidence import DELIVERY, Dossier, family
+from mqlab.reporting.impact import AGAIN, GONE
 
 _NONE = "None needed"
 _RECOVERED = ("backlog-drain",)
@@ -112,7 +113,9 @@ def _at(episode: Episode) -> float:
 def _spared(diagnosis: Diagnosis) -> Iterator[str]:
     """Loss that did not happen: only where it was really looked for."""
     checked = sorted(slug for slug in diagnosis.clear if family(slug) == DELIVERY)
-    if checked and not any(family(one.incident) == DELIVERY for one in diagnosis.findings):
+    counted = {name for one in diagnosis.findings for name, value in one.measures.items() if value}
+    hurt = counted & {*GONE, *AGAIN} or any(family(one.incident) == DELIVERY for one in diagnosis.findings)
+    if checked and not hurt:
         yield f"Looked for and not there: {', '.join(checked)}, {units.counted(len(checked), 'way')} to lose or double."
 
 
@@ -145,9 +148,8 @@ def questions(diagnosis: Diagnosis, notes: IncidentNotes) -> tuple[Question, ...
     ]
     open_ones = [_unchecked(one) for one in diagnosis.not_checked if _matters(one, diagnosis)]
     unexplained = [Question(f"What caused this: {symptom}") for symptom in diagnosis.symptoms[:3]]
-    gaps = [Question(f"The material has a gap: {gap}") for gap in diagnosis.gaps[:2]]
-    if len(diagnosis.gaps) > len(gaps):
-        gaps.append(Question(f"{len(diagnosis.gaps) - len(gaps)} more gaps are listed under Coverage"))
+    count = units.counted(len(diagnosis.gaps), "gap")
+    gaps = [Question(f"The material has {count}, listed under Coverage, such as: {one}") for one in diagnosis.gaps[:1]]
     return (*maybe, *islice(open_ones, _MOST), *unexplained, *gaps, *_for_people(diagnosis, notes))
 
 

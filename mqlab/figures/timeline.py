@@ -178,7 +178,7 @@ def _found(diagnosis: Diagnosis) -> Iterator[tuple[_Look, Bar]]:
     for finding in diagnosis.findings[1:6]:
         if finding.started_at is not None and finding.severity > Severity.NOTICE:
             colour = ALARM if finding.severity is Severity.CRITICAL else MUTED
-            lane, since = finding.incident, finding.started_at.timestamp()
+            lane, since = finding.incident.replace("-", " "), finding.started_at.timestamp()
             yield (lane, "line-ns-open", colour), Bar(lane, "finding", since, _end(finding, diagnosis), finding.subject)
 
 

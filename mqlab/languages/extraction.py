@@ -38,7 +38,7 @@ _LOOKED_UP = {
     "isdisjoint", "setting", "value_of", "configured", "begin",
 }  # fmt: skip
 """Calls whose texts are compared with something, or are names."""
-SENTENCE = re.compile(r"(?<=[A-Za-z0-9`)%}\"\]])(?<!e\.g)(?<!i\.e)\. (?=\S)")
+SENTENCE = re.compile(r"(?<=[A-Za-z0-9`)%}\"\]?])(?<!e\.g)(?<!i\.e)\. (?=\S)")
 """Where one sentence ends and the next begins."""
 _HEADERS = re.compile(r"[A-Za-z][\w ,.%()-]*(?:\|[A-Za-z][\w ,.%()-]*)+")
 """``member|host|came``."""

@@ -43,6 +43,7 @@ _LATER = (
 _HARD = re.compile(r" {2,}| \| | · |; |: ")
 """What joins texts that are made apart: it stands in a place of a template in rare cases only."""
 _SOFT = re.compile(r", | and ")
+_LOG_LINE = re.compile(r"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE) +[\[\w.]")
 _NUMBERED = re.compile(r"([≥≤≈~]? ?\d[\d.,]*[×x]?) (\D.*)", re.DOTALL)
 _DATED = re.compile(r"((?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?: UTC)?) (\D.*)", re.DOTALL)
 _AROUND = " \t\u200a↓→·:;,—"
@@ -94,7 +95,7 @@ class Template:
             found.append(text[at:begin])
             at = begin + len(piece)
         found.append(text[at:end])
-        if at > end or not all(map(_whole, found)) or any(place.rstrip().endswith((":", ";")) for place in found):
+        if at > end or not all(map(_whole, found)) or any(place.rstrip().endswith((":", ";", ",")) for place in found):
             return None
         names = (place for n, one in enumerate(self.pieces) if n and one in _GLUED for place in found[n - 1 : n + 1])
         return None if any(" " in name for name in names) else tuple(found)
@@ -173,6 +174,8 @@ class Translator:
 
     def _plain(self, text: str) -> str | None:
         """A text without places, or a number or moment."""
+        if _LOG_LINE.match(text):
+            return text
         folded = _folded(text)
         if folded in self._exact:
             return self._exact[folded]

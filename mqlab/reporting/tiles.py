@@ -165,7 +165,7 @@ _OF_ALL = frozenset({_LOST, "refused", "failed"})
 
 def _card(diagnosis: Diagnosis, dossier: Dossier, name: str, title: str) -> Tile | None:
     """The card of one measure; None where it was not counted, or counted as nothing."""
-    value = headline.total(diagnosis, dossier.finding, name)
+    value = headline.amount(diagnosis, dossier.finding, name)
     if not value:
         return None
     notes = (
@@ -173,9 +173,7 @@ def _card(diagnosis: Diagnosis, dossier: Dossier, name: str, title: str) -> Tile
         for other, words, told in _NOTES.get(name, ())
         if dossier.finding.measures.get(other, 0) >= 1
     )
-    return Tile(
-        _one(title) if value == 1 else title, units.measure(name, value), " · ".join(notes), f"#{dossier.anchor}-{name}"
-    )
+    return Tile(_one(title) if value == "1" else title, value, " · ".join(notes), f"#{dossier.anchor}-{name}")
 
 
 def _one(title: str) -> str:

@@ -78,16 +78,18 @@ def _of_finding(diagnosis: Diagnosis, first: Finding) -> str:
         return f"No incident: {why}"
     if first.certainty is Certainty.PROVEN:
         return _capital(f"{cost}: {why}" if cost else why)
-    return _capital(f"{cost}; likely cause: {why}") if cost else f"Likely: {why}"
+    return _capital(f"{cost}; likely cause: {why}") if cost else f"Most likely: {why}"
 
 
 def _of_none(diagnosis: Diagnosis) -> str:
     verdict, (since, until) = diagnosis.verdict, diagnosis.material.window
     if verdict.incident != "undetermined":
-        names = [name for slug, name in SYSTEMS.items() if slug not in {one.incident for one in diagnosis.not_checked}]
-        of = f" of {', '.join(names)}" if names else ""
-        lasted = f" in {units.duration(until - since)}" if since is not None and until is not None else ""
-        return f"Nothing wrong found{lasted}{of}: {len(diagnosis.clear)} classes of incident ruled out"
+        absent = {one.incident for one in diagnosis.not_checked}
+        names = ", ".join(name for slug, name in SYSTEMS.items() if slug not in absent)
+        if since is None or until is None or not names:
+            return f"Nothing wrong found: {len(diagnosis.clear)} classes of incident ruled out"
+        watched = units.duration(until - since)
+        return f"Nothing wrong found in {watched} of {names}: {len(diagnosis.clear)} classes of incident ruled out"
     if verdict.hypotheses:
         likely = verdict.hypotheses[0].incident
         return f"Undetermined; most likely {'nothing is wrong' if likely == 'healthy' else cause(likely)}"

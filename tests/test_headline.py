@@ -48,7 +48,7 @@ def test_a_title_tells_the_cost_and_the_cause():
         ),
         ({"measures": {}}, "A broker that was out of sync took over"),
         ({"measures": {"lost_records": 0.0}}, "A broker that was out of sync took over"),
-        ({"measures": {}, "certainty": Certainty.LIKELY}, "Likely: a broker that was out of sync took over"),
+        ({"measures": {}, "certainty": Certainty.LIKELY}, "Most likely: a broker that was out of sync took over"),
         ({"certainty": Certainty.POSSIBLE}, "A risk, no incident: a broker that was out of sync took over"),
         ({"measures": {}, "severity": Severity.NOTICE}, "No incident: a broker that was out of sync took over"),
     ],

@@ -15,9 +15,9 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 CODE = (
-    "catalogue", "changes", "commands", "frames", "hypotheses", "known_errors", "marks", "plots", "precedence",
-    "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict", "assembly", "clocks",
-    "comparing", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models", "mqtt", "reporting",
+    "catalogue", "changes", "commands", "frames", "headline", "hypotheses", "known_errors", "marks", "plots",
+    "precedence", "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict", "assembly",
+    "clocks", "comparing", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models", "mqtt", "reporting",
     "rocketmq", "scenarios", "screens", "shared", "symptoms", "traces", "traffic", "views", "verbs/comparing",
     "verbs/explaining", "verbs/listing",
 )  # fmt: skip

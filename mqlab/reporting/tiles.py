@@ -98,6 +98,7 @@ def _whole(value: float) -> str:
 _NOTES: Mapping[str, tuple[tuple[str, str, Callable[[float], str]], ...]] = {
     "lost_records": (("published_messages", "of {} published", _whole),),
     "diverted_messages": (("published_messages", "of {} published meanwhile", _whole),),
+    "dropped_messages": (("distinct_messages", "copies among them", _whole),),
     "delivered_rows": (("distinct_messages", "of {} different messages", _whole),),
     "duplicated_records": (("records_handled", "of {} records", _whole),),
     "excess_bytes": (
@@ -126,7 +127,7 @@ def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tup
         return _watched(facts, diagnosis, found)
     whole = summary(audits(facts))
     costs = dict(_costs(facts, diagnosis, found, whole, first))
-    shown = [*costs.values(), *_lasted(diagnosis, first, found)]
+    shown = [*costs.values(), *_lasted(diagnosis, first)]
     loss = lost(facts, diagnosis, found)
     if _LOST in costs or loss.value in {one.value for one in shown}:
         return tuple(shown[:MOST])
@@ -205,15 +206,13 @@ def _share(whole: Summary) -> str:
     return " · ".join(filter(None, (of, more)))
 
 
-def _lasted(diagnosis: Diagnosis, first: Finding, found: Sequence[Dossier]) -> Iterator[Tile]:
+def _lasted(diagnosis: Diagnosis, first: Finding) -> Iterator[Tile]:
     """How long it lasted, as far as the material shows."""
     end = first.ended_at or units.moment(diagnosis.material.window[1])
     if first.started_at is not None and end is not None and end > first.started_at:
+        lasted = units.duration((end - first.started_at).total_seconds())
         note = "still open when the material ends" if first.ongoing else f"until {units.clock(end)} UTC"
-        anchor = next(one.anchor for one in found if one.finding is first)
-        yield Tile(
-            "from first to last sign", units.duration((end - first.started_at).total_seconds()), note, f"#{anchor}"
-        )
+        yield Tile("from first to last sign", lasted, note, "#when")
 
 
 def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
@@ -287,7 +286,7 @@ def _on_the_way(diagnosis: Diagnosis) -> Tile | None:
         audit_json.UNKNOWN: (
             "messages arrived nowhere",
             Whereabouts.UNKNOWN,
-            "by ledgers; no line tells where they are",
+            "by ledgers; nothing tells what became of it",
         ),
     }[outcome]
     count = sum(gap.messages for gap in gaps if gap.where is where)

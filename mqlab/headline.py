@@ -21,6 +21,7 @@ from mqlab.scope import SYSTEMS
 
 _LONGEST_NAME = 60
 _SHARE = "$share/"
+_NOT_TOLD = "?"
 _RANGES = ("_low", "_high"), ("_least", "_most")
 """What names of measures end with that bound another one."""
 _APART = frozenset({
@@ -57,9 +58,9 @@ def counted(diagnosis: Diagnosis) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in Formatter().parse(template) if name and name in first.measures)
 
 
-def total(diagnosis: Diagnosis, finding: Finding, name: str) -> float:
-    """A measure of the finding, and of all others of its class where these never count one record twice."""
-    return sum(one.measures.get(name, 0.0) for one in _alike(diagnosis, finding))
+def amount(diagnosis: Diagnosis, finding: Finding, name: str) -> str:
+    """A measure as the title tells it, with its bounds and that of findings whose numbers add up; empty if zero."""
+    return dict(_numbers(_alike(diagnosis, finding))).get(name, _Slot("")).text
 
 
 def cause(incident: str) -> str:
@@ -161,6 +162,8 @@ def _names(diagnosis: Diagnosis, one: Finding) -> Iterator[tuple[str, str]]:
     group, between, topic = one.subject.removeprefix(_SHARE).partition(" -> " if " -> " in one.subject else "/")
     places = {"subject": one.subject, "owner": group} | ({"topic": topic, "group": group} if between else {})
     for name, text in (places | dict(one.facts)).items():
+        if text == _NOT_TOLD:
+            continue
         yield name.replace(" ", "_").replace(".", "_"), _short(text)
     if (error := known_errors().get(one.facts.get("error", ""))) is not None:
         yield "means", error.means.partition(". ")[0].removesuffix(".")
@@ -182,7 +185,8 @@ def _numbers(findings: Sequence[Finding]) -> Iterator[tuple[str, _Slot]]:
             ends = [sum(m.get(f"{name}{end}", m[name]) for m in known) for end in (low, high)]
             least, most = (units.measure(name, end) for end in ends)
             if least != most:
-                text = f"{least} to {most}" if float(total).is_integer() else f"about {text}"
+                counted = f"{least} to {most}" if ends[0] else f"up to {most}"
+                text = counted if float(total).is_integer() else f"about {text}"
         yield name, _Slot(text, one=text == "1")
 
 

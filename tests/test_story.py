@@ -38,7 +38,7 @@ def test_healthy_and_undetermined_material_have_a_summary_and_no_cause():
     unclear = told(diagnosis(incident="undetermined"))
 
     assert healthy.summary == ("3 kinds of incident were looked for and none was there.",)
-    assert unclear.summary[0] == "Something is wrong here, and no class of incident that mqlab knows explains it."
+    assert unclear.summary[0] == "There are signs of trouble, and the material does not prove what is behind them."
     assert [one.causes + one.impact for one in (healthy, unclear)] == [(), ()]
 
 

@@ -10,10 +10,12 @@ from report_example import example
 
 from mqlab import cli, report
 from mqlab.errors import MqlabError
+from mqlab.figures import style
 from mqlab.notes import IncidentNotes
 from mqlab.reporting import pages, printing
 from mqlab.reporting.pages import BadTemplateError
 
+LINES = (style.INCOMING, style.OUTGOING, style.LAG, style.ALARM, style.CHANGE)
 ROOT = Path(__file__).parents[1]
 CSS = (ROOT / "mqlab" / "templates" / "report.css").read_text(encoding="utf-8")
 
@@ -148,3 +150,13 @@ def test_the_band_can_be_read_in_every_tone():
 
     assert len(tones) == 5
     assert min(contrast("#ffffff", tone) for tone in tones) >= 4.5
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_words_and_lines_of_figures_stand_out_from_the_page(dark):
+    paper = colours(dark)["paper"]
+    shades = {one: style.DARK.get(one, one) if dark else one for one in (style.INK, style.MUTED)}
+    lines = {one: style.DARK.get(one, one) if dark else one for one in LINES}
+
+    assert [one for one, shade in shades.items() if contrast(shade, paper) < 4.5] == []
+    assert [one for one, shade in lines.items() if contrast(shade, paper) < 3] == []

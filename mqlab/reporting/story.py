@@ -101,8 +101,11 @@ def _of_no_lead(diagnosis: Diagnosis) -> Iterator[str]:
         for one in diagnosis.findings[:2]:
             yield f"Seen, and no fault: {one.statement.partition('. ')[0].rstrip('.')}."
         return
-    yield "Something is wrong here, and no class of incident that mqlab knows explains it."
+    if not verdict.hypotheses and not diagnosis.symptoms:
+        yield verdict.statement
+        return
+    yield "There are signs of trouble, and the material does not prove what is behind them."
     if verdict.hypotheses:
-        yield f"It may be {few([one.incident for one in verdict.hypotheses], 3)}; the open questions say how to tell."
+        yield f"It may be that {' or that '.join(cause(one.incident) for one in verdict.hypotheses[:3])}."
     if diagnosis.symptoms:
         yield f"The earliest sign that nothing explains: {diagnosis.symptoms[0]}."

@@ -118,6 +118,8 @@ _NOTES: Mapping[str, tuple[tuple[str, str, Callable[[float], str]], ...]] = {
     "takeovers": (("period_seconds", "one every {}", units.duration),),
 }  # fmt: skip
 """Measures that say how much another one is, and how that is told."""
+_NEEDS = {"amplification_factor": "healthy_factor"}
+"""Who makes the data itself receives next to nothing: a factor tells something of hosts that usually pass data on."""
 
 
 def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tuple[Tile, ...]:
@@ -165,17 +167,15 @@ _OF_ALL = frozenset({_LOST, "refused", "failed"})
 
 def _card(diagnosis: Diagnosis, dossier: Dossier, name: str, title: str) -> Tile | None:
     """The card of one measure; None where it was not counted, or counted as nothing."""
-    value = headline.total(diagnosis, dossier.finding, name)
+    value = headline.amount(diagnosis, dossier.finding, name)
     if not value:
         return None
     notes = (
         words.format(told(dossier.finding.measures[other]))
         for other, words, told in _NOTES.get(name, ())
-        if dossier.finding.measures.get(other, 0) >= 1
+        if dossier.finding.measures.get(other, 0) >= 1 and _NEEDS.get(other, other) in dossier.finding.measures
     )
-    return Tile(
-        _one(title) if value == 1 else title, units.measure(name, value), " · ".join(notes), f"#{dossier.anchor}-{name}"
-    )
+    return Tile(_one(title) if value == "1" else title, value, " · ".join(notes), f"#{dossier.anchor}-{name}")
 
 
 def _one(title: str) -> str:

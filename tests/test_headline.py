@@ -121,11 +121,12 @@ def test_a_change_shortly_before_is_an_inferred_trigger_and_one_that_is_far_or_o
     bare = replace(split_loop(), facts={}, subject="mqtt-bridge -> plant-telemetry", ongoing=True)
     near, far = replace(SIZE, at=began - 60), replace(SIZE, at=began - 600)
     other = replace(near, what="producer other batch.size")
+    unrelated = replace(near, what="producer mqtt-bridge client.rack")
 
     assert parts(bare, changes=(far, other, near))[0] == (
         "trigger", "12:19:44", "producer mqtt-bridge batch.size: 1638400 → 16384", "#C3", True,
     )  # fmt: skip
-    assert [one[0] for one in parts(bare, changes=(far, other))] == ["effect", "end"]
+    assert [one[0] for one in parts(bare, changes=(far, other, unrelated))] == ["effect", "end"]
     assert parts(bare)[-1][2] == "still open when the material ends"
 
 

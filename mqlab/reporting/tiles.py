@@ -118,6 +118,8 @@ _NOTES: Mapping[str, tuple[tuple[str, str, Callable[[float], str]], ...]] = {
     "takeovers": (("period_seconds", "one every {}", units.duration),),
 }  # fmt: skip
 """Measures that say how much another one is, and how that is told."""
+_NEEDS = {"amplification_factor": "healthy_factor"}
+"""Who makes the data itself receives next to nothing: a factor tells something of hosts that usually pass data on."""
 
 
 def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tuple[Tile, ...]:
@@ -171,7 +173,7 @@ def _card(diagnosis: Diagnosis, dossier: Dossier, name: str, title: str) -> Tile
     notes = (
         words.format(told(dossier.finding.measures[other]))
         for other, words, told in _NOTES.get(name, ())
-        if dossier.finding.measures.get(other, 0) >= 1
+        if dossier.finding.measures.get(other, 0) >= 1 and _NEEDS.get(other, other) in dossier.finding.measures
     )
     return Tile(_one(title) if value == "1" else title, value, " · ".join(notes), f"#{dossier.anchor}-{name}")
 

@@ -8,8 +8,10 @@ from report_example import at, diagnosis, example, facts, oversize, split_loop
 from mqlab.diagnosis import NotChecked
 from mqlab.findings import Certainty, Change, Severity
 from mqlab.notes import Action, Cost, HumanEvent, IncidentNotes
+from mqlab.reporting import chronology
 from mqlab.reporting.evidence import dossiers
 from mqlab.reporting.story import story
+from mqlab.views.deaths import Death
 
 
 def told(result=None, notes=None, known=None):
@@ -176,3 +178,11 @@ def test_a_risk_that_is_still_open_is_told_as_open():
     risk = replace(split_loop(), certainty=Certainty.POSSIBLE, ended_at=None, ongoing=True, facts={})
 
     assert told(diagnosis(risk), known=facts()).summary[-1] == "It was still going on at the end of the material."
+
+
+def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypatch):
+    died = Death("broker 2", "broker", at("12:21:00").timestamp(), at("12:21:30").timestamp(), "silent", ())
+    monkeypatch.setattr(chronology, "deaths", lambda _: (died,))
+    row = next(row for row in told().chronology.told if row.at == died.since)
+
+    assert [(one.text, one.inferred) for one in row.happened] == [("broker 2 falls silent: silent", True)]

@@ -34,14 +34,16 @@ _DEEPEST = 14
 _LONGEST, _LONGEST_GLUED = 6000, 400
 _JOINTS = ((re.compile(r"( {2,}| \| | · | → | -> )"), None), (re.compile("(; )"), "；"), (re.compile("(: )"), "："))
 _LATER = (
-    (re.compile(r"( = | \+ )"), None),
+    (re.compile(r"( = | \+ | × )"), None),
     (re.compile("(, and )"), "，"),
+    (re.compile("(, or )"), "，或 "),
     (re.compile("(, )"), "，"),
     (re.compile("( and )"), " 和 "),
     (re.compile("( or )"), " 或 "),
 )
 _HARD = re.compile(r" {2,}| \| | · |; |: ")
 """What joins texts that are made apart: it stands in a place of a template in rare cases only."""
+_APART = re.compile(rf"{_HARD.pattern}|, ")
 _SOFT = re.compile(r", | and ")
 _LOG_LINE = re.compile(r"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE) +[\[\w.]")
 _NUMBERED = re.compile(r"([≥≤≈~]? ?\d[\d.,]*[×x]?) (\D.*)", re.DOTALL)
@@ -49,15 +51,24 @@ _DATED = re.compile(r"((?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?: UTC)?) (\D.*)", re
 _AROUND = " \t\u200a↓→·:;,—"
 _GLUED = ("-", "/", "@", ".", "_")
 _COUNTED = re.compile(r"(\D+) ([≥≤≈~]? ?\d[\d.,]*)")
-_SPACES = re.compile(r"(?<! ) (?=[，；：。（、）])|(?<=[，；：。（、）]) (?! )")
-"""Chinese marks have their own room."""
+_TIDYING = tuple(
+    (re.compile(pattern), mark)
+    for pattern, mark in (
+        (r"(?<=[一-鿿]), |, (?=[一-鿿])", "，"),
+        (r"(?<=[一-鿿]); |; (?=[^;]*[一-鿿])", "；"),
+        (r": (?=.*[一-鿿])", "："),
+        (r"(?<! ) (?=[，；：。（、）])|(?<=[，；：。（、）]) (?! )|(?<=[一-鿿]) (?=[一-鿿])", ""),
+        (r"(?<=[一-鿿])(?<![年月日第])(?=[A-Za-z0-9$-])|(?<=[A-Za-z0-9%])(?=[一-鿿])(?![年月日])", " "),
+    )
+)
+"""Marks between Chinese words are Chinese and have their own room; names and numbers stand apart."""
 _GOOD = 0.25
-_JOINT, _NEAR, _FAR, _WEAK = 0.15, 0.4, 1.5, 0.7
+_LITTLE, _JOINT, _NEAR, _FAR, _WEAK = 0.05, 0.15, 0.4, 1.5, 0.6
 """What readings cost, where a word that is left costs 1."""
 _SHORT, _LONG, _MOST_WORDS = 24, 8, 24
 _PREPOSITIONS = {
     "of", "by", "in", "to", "at", "on", "for", "from", "with", "and", "or", "than", "as", "is", "are", "until", "after",
-    "before", "since", "under", "up", "a", "the", "then", "s", "not", "left", "log", "out", "more", "lag",
+    "before", "since", "under", "a", "the", "then", "s", "not", "left", "out", "more",
 }  # fmt: skip
 """A template of such words alone fits nearly everything."""
 _RUN = re.compile(r"\{\d+\}(?: ?\{\d+\})+")
@@ -125,6 +136,7 @@ class Translator:
     def __init__(self, known: Mapping[str, str], language: str = "zh") -> None:
         self._language = language
         self._exact: dict[str, str] = {}
+        self._capitals = {word for text in known for word in _WORDS.findall(text) if word.isupper() and len(word) > 3}
         templates: list[Template] = []
         for text, translation in known.items():
             for variant in _variants(text):
@@ -143,7 +155,7 @@ class Translator:
                 self._told.clear()
             self._told[text] = "\n".join(map(self._line, text.split("\n")))
             if self._told[text] != text:
-                self._told[text] = _SPACES.sub("", self._told[text])
+                self._told[text] = _tidied(self._told[text])
         return self._told[text]
 
     def _line(self, text: str) -> str:
@@ -159,7 +171,7 @@ class Translator:
         if text in known:
             return known[text]
         plain = self._plain(text)
-        best = (text, float(_left(text))) if plain is None else (plain, 0.0)
+        best = (text, float(self._left(text))) if plain is None else (plain, 0.0)
         known[text] = best
         if plain is None and best[1] and self._depth < _DEEPEST:
             self._depth += 1
@@ -171,6 +183,11 @@ class Translator:
             known[text] = best
             self._depth -= 1
         return best
+
+    def _left(self, text: str) -> int:
+        """Words that are prose, or labels."""
+        words = _CODE.sub("", text)
+        return len(_PROSE.findall(words)) + len(self._capitals.intersection(_WORDS.findall(words)))
 
     def _plain(self, text: str) -> str | None:
         """A text without places, or a number or moment."""
@@ -209,7 +226,7 @@ class Translator:
         name, gap, rest = text.partition(" ")
         if gap:
             told, cost = self._best(rest, known)
-            yield f"{name} {told}", _left(name) + cost + _NEAR
+            yield f"{name} {told}", self._left(name) + cost + _NEAR
 
     def _appended(self, text: str, known: dict[str, _Told]) -> Iterator[_Told]:
         """A text and what was put behind it."""
@@ -250,7 +267,7 @@ class Translator:
         fitting = 0
         for template in near:
             places = template.places(folded)
-            if places is None or (template.cost >= _WEAK and any(_HARD.search(place) for place in places)):
+            if places is None or (template.cost >= _WEAK and any(_APART.search(place) for place in places)):
                 continue
             if not template.pieces[0] and text[:1] != folded[:1]:
                 places = (text[:1] + places[0][1:], *places[1:])
@@ -300,6 +317,12 @@ class Translator:
             yield f"{before[0]}（{inside[0]}）{after[0]}", before[1] + inside[1] + after[1] + _JOINT
 
 
+def _tidied(text: str) -> str:
+    for pattern, mark in _TIDYING:
+        text = pattern.sub(mark, text)
+    return text
+
+
 def _marks(text: str) -> str:
     """What joins a part to others."""
     return text.replace(", ", "，").replace("; ", "；").replace(": ", "：").replace(":", "：")
@@ -332,6 +355,7 @@ def _template(text: str, translation: str) -> Template:
     pieces = _PLACE.split(_folded(text))
     own = [word for piece in pieces[::2] for word in _WORDS.findall(piece)]
     cost = _WEAK if _PREPOSITIONS.issuperset(own) else 0.3 / len(own)
+    cost += sum(_JOINT if piece == " " else -_LITTLE if "=" in piece else 0 for piece in pieces[2:-1:2])
     return Template(tuple(pieces[::2]), tuple(map(int, pieces[1::2])), translation, sum(map(len, pieces[::2])), cost)
 
 
@@ -345,11 +369,6 @@ def _variants(text: str) -> Iterator[str]:
 
 def _folded(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-def _left(text: str) -> int:
-    """Words that are prose."""
-    return len(_PROSE.findall(_CODE.sub("", text)))
 
 
 def _by_rarest_word(templates: list[Template]) -> dict[str, list[Template]]:

@@ -65,7 +65,7 @@ _TIDYING = tuple(
 _GOOD = 0.25
 _LITTLE, _JOINT, _NEAR, _FAR, _WEAK = 0.05, 0.15, 0.4, 1.5, 0.6
 """What readings cost, where a word that is left costs 1."""
-_SHORT, _LONG, _MOST_WORDS = 24, 8, 24
+_SHORT, _LONG, _MOST_WORDS, _TWO = 24, 8, 24, 3
 _PREPOSITIONS = {
     "of", "by", "in", "to", "at", "on", "for", "from", "with", "and", "or", "than", "as", "is", "are", "until", "after",
     "before", "since", "under", "a", "the", "then", "s", "not", "left", "out", "more",
@@ -101,6 +101,8 @@ class Template:
         at, found, end = len(first), [], len(text) - len(last)
         for piece in middle:
             begin = text.find(piece, at, end)
+            while begin >= 0 and not _whole(text[at:begin]):
+                begin = text.find(piece, begin + 1, end)
             if begin < 0:
                 return None
             found.append(text[at:begin])
@@ -224,7 +226,7 @@ class Translator:
             return
         yield from self._appended(text, known)
         name, gap, rest = text.partition(" ")
-        if gap:
+        if gap and not name.endswith(":"):
             told, cost = self._best(rest, known)
             yield f"{name} {told}", self._left(name) + cost + _NEAR
 
@@ -233,6 +235,8 @@ class Translator:
         ends = [place.start() for place in re.finditer(" ", text)][-_MOST_WORDS:]
         for end in ends:
             head, tail = text[:end].rstrip(), text[end + 1 :]
+            if head in _PREPOSITIONS:
+                continue
             plain = self._plain(tail)
             found = [(plain, 0.0)] if plain is not None else []
             for template, places in self._fitting(tail) if plain is None else ():
@@ -297,16 +301,17 @@ class Translator:
         self, text: str, joints: Iterable[tuple[re.Pattern[str], str | None]], known: dict[str, _Told]
     ) -> Iterator[_Told]:
         for joint, between in joints:
-            parts = joint.split(text)
-            if len(parts) == 1:
+            every = joint.split(text)
+            if len(every) == 1:
                 continue
-            told = [self._best(part.strip(), known) for part in parts[::2]]
-            if all(one == part.strip() for (one, _), part in zip(told, parts[::2], strict=True)):
-                continue
-            listed = parts[1] == ", " and all(len(part) < _SHORT for part in parts)
-            marks = [*(("、" if listed else between) or one for one in parts[1::2]), ""]
-            cost = _JOINT * len(marks) + sum(cost for _, cost in told)
-            yield "".join(one + mark for (one, _), mark in zip(told, marks, strict=True)), cost
+            for parts in (every, joint.split(text, maxsplit=1)) if len(every) > _TWO else (every,):
+                told = [self._best(part.strip(), known) for part in parts[::2]]
+                if all(one == part.strip() for (one, _), part in zip(told, parts[::2], strict=True)):
+                    continue
+                listed = parts[1] == ", " and all(len(part) < _SHORT for part in parts)
+                marks = [*(("、" if listed else between) or one for one in parts[1::2]), ""]
+                cost = _JOINT * len(marks) + sum(cost for _, cost in told)
+                yield "".join(one + mark for (one, _), mark in zip(told, marks, strict=True)), cost
 
     def _brackets(self, text: str, known: dict[str, _Told]) -> Iterator[_Told]:
         found = _BRACKETED.fullmatch(text)

@@ -106,7 +106,7 @@ def test_impact_is_told_in_the_users_terms_and_money_by_the_rates_of_people():
         ("658 MB were sent for nothing", "#F1-excess_bytes"),
     ]
     assert (shown[-1].text, shown[-1].how) == (
-        "About 108.51 EUR",
+        "It cost about 108.51 EUR",
         "3 lost messages × 2 + 2.55 minutes × 40 + 0.658 GB × 1, by the rates of incident.yml",
     )
 

@@ -52,15 +52,10 @@ def causes(
 def _triggers(steps: Sequence[Step], lead: Dossier) -> Iterator[Link]:
     for step in steps:
         if step.name == "trigger":
-            number = step.href.rpartition("-e")[2]
-            places = lead.finding.evidence
-            proof = (
-                where(places[int(number) - 1])
-                if number.isdigit()
-                else "by its moment"
-                if step.inferred
-                else "told by the finding"
-            )
+            number, place = step.href.rpartition("-e")[2], lead.finding.facts.get("trigger", "").partition("  ")[2]
+            if number.isdigit():
+                place = where(lead.finding.evidence[int(number) - 1])
+            proof = place or ("by its moment" if step.inferred else "told by the finding")
             yield Link("Trigger", f"{step.at} {step.text}".strip(), step.href, proof, step.inferred)
 
 

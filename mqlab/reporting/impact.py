@@ -102,7 +102,7 @@ def _money(diagnosis: Diagnosis, grave: Sequence[Finding], notes: IncidentNotes)
     if parts:
         total = sum(count * rate for _, count, rate in parts)
         how = " + ".join(f"{units.number(count)} {what} × {rate:g}" for what, count, rate in parts)
-        yield Effect(f"About {total:,.2f} {notes.cost.currency}", how=f"{how}, by the rates of incident.yml")
+        yield Effect(f"It cost about {total:,.2f} {notes.cost.currency}", how=f"{how}, by the rates of incident.yml")
 
 
 def _parts(

@@ -66,7 +66,9 @@ def amount(diagnosis: Diagnosis, finding: Finding, name: str) -> str:
 def cause(incident: str) -> str:
     """The mechanism of a class in a few words, whoever it is about."""
     known = INCIDENTS.get(incident)
-    return known.cause[-1] if known is not None and known.cause else incident.replace("-", " ")
+    if known is None:
+        return incident.replace("-", " ")
+    return known.cause[-1] if known.cause else known.title
 
 
 def _of_finding(diagnosis: Diagnosis, first: Finding) -> str:

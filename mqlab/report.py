@@ -108,7 +108,7 @@ def html(
 def page(template: str, **names: Any) -> str:
     """A template as a page that opens offline: its charts are drawn by the one script that it may run."""
     plotly = plotly_script()
-    draw = _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
+    draw = languages.chart_locale() + _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
     policy = _POLICY.format(" ".join(map(script_hash, (plotly, draw))))
     names |= {"plotly": SafeText(plotly), "draw": SafeText(draw), "policy": policy}
     return languages.page(pages.page(template, names))

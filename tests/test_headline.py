@@ -81,6 +81,10 @@ def test_without_a_finding_the_title_says_that_nothing_is_wrong_or_what_is_most_
     assert title(verdict=replace(verdict, hypotheses=()), symptoms=()).startswith("Undetermined: the material")
 
 
+def test_a_class_without_templates_is_told_by_its_name():
+    assert title(replace(LOST, incident="outbox-stuck")) == "Outbox stuck"
+
+
 def test_what_somebody_wrote_is_the_title():
     assert headline(diagnosis(LOST), IncidentNotes(title="Friday's outage")) == "Friday's outage"
 

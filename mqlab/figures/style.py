@@ -36,9 +36,14 @@ DARK = {
 """What a figure's colours become where the reader's screen is dark."""
 RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 
+_FONTS = (
+    "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', "
+    "sans-serif"
+)
+"""Those of a page; the last three have Chinese characters."""
 TEMPLATE = go.layout.Template(
     layout=go.Layout(
-        font={"family": "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif", "size": 12, "color": INK},
+        font={"family": _FONTS, "size": 12, "color": INK},
         colorway=list(RUNS),
         paper_bgcolor="#ffffff",
         plot_bgcolor="#ffffff",

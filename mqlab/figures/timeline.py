@@ -124,14 +124,24 @@ def timeline(
     if lanes:
         _draw_events(chart, lanes, drawn.index("lanes") + 1)
     _draw_bands(chart, facts, diagnosis, traffic)
-    chart.update_xaxes(title_text=None, row=len(drawn), col=1).update_xaxes(tickangle=0, nticks=_TICKS)
+    chart.update_xaxes(title_text=None, row=len(drawn), col=1)
+    return _for_notebooks(chart) if legend else _for_pages(chart, diagnosis)
+
+
+def _for_notebooks(chart: go.Figure) -> go.Figure:
+    """With the zone at the axis, and bands in the legend."""
+    for colour, words in _BANDS.items():
+        for shape in [one for one in chart.layout.shapes if one.fillcolor == colour][:1]:
+            shape.update(name=words, showlegend=True)
+    look = {"xref": "paper", "yref": "paper", "xanchor": "right", "showarrow": False}
+    return chart.add_annotation(text="UTC", x=0, y=0, xshift=-8, yshift=-20, **look)
+
+
+def _for_pages(chart: go.Figure, diagnosis: Diagnosis) -> go.Figure:
+    """With few moments at the axis, which have room on a phone."""
     since, until = diagnosis.material.window
-    if since is not None and until is not None and until - since < _DAY:
-        chart.update_xaxes(tickformatstops=_CLOCK)
-    if legend:
-        look = {"xref": "paper", "yref": "paper", "xanchor": "right", "showarrow": False}
-        chart.add_annotation(text="UTC", x=0, y=0, xshift=-8, yshift=-20, **look)
-    return chart
+    within = since is not None and until is not None and until - since < _DAY
+    return chart.update_xaxes(tickangle=0, nticks=_TICKS, tickformatstops=_CLOCK if within else None)
 
 
 def event_lanes(facts: Facts, diagnosis: Diagnosis) -> Mapping[_Look, tuple[Bar, ...]]:

@@ -43,14 +43,23 @@ _LATER = (
 _HARD = re.compile(r" {2,}| \| | · |; |: ")
 """What joins texts that are made apart: it stands in a place of a template in rare cases only."""
 _SOFT = re.compile(r", | and ")
+_LOG_LINE = re.compile(r"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE) +[\[\w.]")
 _NUMBERED = re.compile(r"([≥≤≈~]? ?\d[\d.,]*[×x]?) (\D.*)", re.DOTALL)
+_DATED = re.compile(r"((?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?: UTC)?) (\D.*)", re.DOTALL)
+_AROUND = " \t\u200a↓→·:;,—"
+_GLUED = ("-", "/", "@", ".", "_")
 _COUNTED = re.compile(r"(\D+) ([≥≤≈~]? ?\d[\d.,]*)")
 _SPACES = re.compile(r"(?<! ) (?=[，；：。（、）])|(?<=[，；：。（、）]) (?! )")
 """Chinese marks have their own room."""
 _GOOD = 0.25
 _JOINT, _NEAR, _FAR, _WEAK = 0.15, 0.4, 1.5, 0.7
 """What readings cost, where a word that is left costs 1."""
-_SHORT, _SAYING, _LONG, _MOST_WORDS = 24, 8, 8, 24
+_SHORT, _LONG, _MOST_WORDS = 24, 8, 24
+_PREPOSITIONS = {
+    "of", "by", "in", "to", "at", "on", "for", "from", "with", "and", "or", "than", "as", "is", "are", "until", "after",
+    "before", "since", "under", "up", "a", "the", "then", "s", "not", "left", "log", "out", "more", "lag",
+}  # fmt: skip
+"""A template of such words alone fits nearly everything."""
 _RUN = re.compile(r"\{\d+\}(?: ?\{\d+\})+")
 _BEFORE = re.compile(r"\{\d+\} (?=\{|[A-Z][a-z])")
 """A place at the beginning, in which a sentence of its own may stand."""
@@ -86,7 +95,10 @@ class Template:
             found.append(text[at:begin])
             at = begin + len(piece)
         found.append(text[at:end])
-        return tuple(found) if at <= end and all(map(_whole, found)) else None
+        if at > end or not all(map(_whole, found)) or any(place.rstrip().endswith((":", ";", ",")) for place in found):
+            return None
+        names = (place for n, one in enumerate(self.pieces) if n and one in _GLUED for place in found[n - 1 : n + 1])
+        return None if any(" " in name for name in names) else tuple(found)
 
 
 @cache
@@ -138,9 +150,9 @@ class Translator:
         if not _WORDS.search(text) or len(text) > _LONGEST:
             return text
         self._steps = self._depth = 0
-        inner = text.strip()
-        start = len(text) - len(text.lstrip())
-        return text[:start] + self._best(inner, {})[0] + text[start + len(inner) :]
+        inner = text.strip(_AROUND)
+        start = text.index(inner)
+        return text[:start] + self._best(inner, {})[0] + _marks(text[start + len(inner) :])
 
     def _best(self, text: str, known: dict[str, _Told]) -> _Told:
         """The translation that costs least: words that are left, and readings that are far-fetched."""
@@ -162,6 +174,8 @@ class Translator:
 
     def _plain(self, text: str) -> str | None:
         """A text without places, or a number or moment."""
+        if _LOG_LINE.match(text):
+            return text
         folded = _folded(text)
         if folded in self._exact:
             return self._exact[folded]
@@ -218,6 +232,9 @@ class Translator:
             for name in (many[2], many[2].removesuffix("s")):
                 told, cost = self._best(name, known)
                 yield f"{many[1]} {told}", cost * 2 + _NEAR
+        if dated := _DATED.fullmatch(text):
+            told, cost = self._best(dated[2], known)
+            yield f"{dated[1]} {told}", cost + _JOINT
         if many := _COUNTED.fullmatch(text):
             told, cost = self._best(many[1], known)
             yield f"{told} {many[2]}", cost + _JOINT
@@ -285,7 +302,7 @@ class Translator:
 
 def _marks(text: str) -> str:
     """What joins a part to others."""
-    return text.replace(", ", "，").replace("; ", "；").replace(": ", "：")
+    return text.replace(", ", "，").replace("; ", "；").replace(": ", "：").replace(":", "：")
 
 
 def _whole(text: str) -> bool:
@@ -314,7 +331,7 @@ def _templates(text: str, translation: str) -> Iterator[Template]:
 def _template(text: str, translation: str) -> Template:
     pieces = _PLACE.split(_folded(text))
     own = [word for piece in pieces[::2] for word in _WORDS.findall(piece)]
-    cost = _WEAK if len(own) <= 1 and sum(map(len, own)) < _SAYING else 0.3 / len(own or [""])
+    cost = _WEAK if _PREPOSITIONS.issuperset(own) else 0.3 / len(own)
     return Template(tuple(pieces[::2]), tuple(map(int, pieces[1::2])), translation, sum(map(len, pieces[::2])), cost)
 
 

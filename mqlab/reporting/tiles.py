@@ -12,6 +12,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.figures.timeline import lag_points
 from mqlab.findings import Finding, Severity
+from mqlab.measure_names import is_ours
 from mqlab.mqtt.chain_stages import Step, Whereabouts
 from mqlab.reporting.evidence import DELIVERY, Dossier, family
 from mqlab.shared.benign_lines import ORDERLY
@@ -129,7 +130,7 @@ def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tup
         return _watched(facts, diagnosis, found)
     whole = summary(audits(facts))
     costs = dict(_costs(facts, diagnosis, found, whole, first))
-    shown = [*costs.values(), *_lasted(diagnosis, first)]
+    shown = [*costs.values(), *_others(found, first), *_lasted(diagnosis, first)]
     loss = lost(facts, diagnosis, found)
     if _LOST in costs or loss.value in {one.value for one in shown}:
         return tuple(shown[:MOST])
@@ -204,6 +205,13 @@ def _share(whole: Summary) -> str:
     )
     more = f"{units.counted(len(whole.open), 'topic')} not checked" if whole.open else ""
     return " · ".join(filter(None, (of, more)))
+
+
+def _others(found: Sequence[Dossier], first: Finding) -> Iterator[Tile]:
+    """What a team's own detector counted."""
+    for one in (measured for dossier in found if dossier.finding is first for measured in dossier.measures):
+        if first.measures[one.name] and not is_ours(one.name):
+            yield Tile(one.words, one.value, "", f"#{one.anchor}")
 
 
 def _lasted(diagnosis: Diagnosis, first: Finding) -> Iterator[Tile]:

@@ -157,3 +157,9 @@ def test_the_text_tells_the_incident_what_waits_and_how_many_marks_there_are():
         "72 messages wait for plant-report at most, at 12:21:20. Marks: batch splits (20), record too large (2), "
         "exits, starts (5), changes (1), oversize record rejected (1)."
     )
+
+
+def test_bands_stand_in_the_legend_of_a_notebook_once():
+    shown = [one.name for one in timeline(*example()).layout.shapes if one.showlegend]
+
+    assert shown == ["the incident"]

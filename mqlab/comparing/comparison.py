@@ -29,6 +29,7 @@ from mqlab.comparing.sides import FOUND, Load, Side
 from mqlab.comparing.tables import NOTHING, Table, without_empty
 from mqlab.figures import comparing as figures
 from mqlab.figures.comparing import Strand
+from mqlab.measure_names import measure_words
 
 SCHEMA = "mqlab.comparison/1"
 
@@ -169,7 +170,7 @@ def _classes(comparison: Comparison) -> Table:
 
 def _measure(row: MeasureRow) -> tuple[str, ...]:
     ratio = units.factor(row.ratio) if row.ratio else NOTHING
-    words = row.measure.replace("_", " ")
+    words = measure_words(row.measure)
     own, other = units.measure(row.measure, row.a), units.measure(row.measure, row.b)
     apart = NOTHING if own == other else difference(row.measure, row.b - row.a)
     return (row.incident, words, own, other, apart, ratio)

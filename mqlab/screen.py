@@ -56,7 +56,8 @@ def _headline(diagnosis: Diagnosis, lead: Finding | None) -> Iterator[str]:
     else:
         who, topic = lead.facts.get("who", lead.subject), lead.facts.get("topic")
         target = f" -> {safe(topic)}" if topic else ""
-        yield f"{said(lead.severity.name)}  {lead.incident}  {said(lead.certainty.name)}        {safe(who)}{target}"
+        known = said(lead.certainty.name)
+        yield f"{said(lead.severity.name)}  {lead.incident}  {known}        {said(safe(who))}{target}"
     yield from wrapped(said(safe(verdict.statement)), WIDTH)
 
 

@@ -365,3 +365,19 @@ def test_the_json_lies_beside_the_page(tmp_path):
 def test_the_notebook_about_mqtt_runs_wherever_a_client_connected():
     rows = rows_of(broker("10:00:00 pump connected 10.0.0.7:1001 k30 c1"))
     assert fitting(diagnosis(), rows) == ("00_triage", "05_mqtt_sessions")
+
+
+@pytest.mark.parametrize(
+    ("trace", "said"),
+    [
+        (
+            {"x": ["10:00", "10:01"], "y": [1.0, 3.0], "text": ["1 B", "3 B"]},
+            "out: from 10:00 to 10:01, highest 3 B at 10:01.",
+        ),
+        ({"x": ["10:00", "10:01"], "y": ["lane", "lane"]}, "out: 2 marks from 10:00 to 10:01."),
+        ({"x": [7, 2], "y": ["sent", "lost"]}, "out: sent 7, lost 2."),
+        ({"x": [], "y": []}, ""),
+    ],
+)  # fmt: skip
+def test_a_figure_says_what_it_shows_to_those_who_do_not_see_it(trace, said):
+    assert as_figure({"data": [{"name": "out", **trace}], "layout": {}}).spoken == said

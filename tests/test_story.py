@@ -3,7 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from report_example import at, diagnosis, example, facts, oversize, split_loop
+from report_example import at, diagnosis, example, oversize, split_loop
 
 from mqlab.diagnosis import NotChecked
 from mqlab.findings import Certainty, Change, Severity
@@ -106,7 +106,7 @@ def test_impact_is_told_in_the_users_terms_and_money_by_the_rates_of_people():
         ("658 MB were sent for nothing", "#F1-excess_bytes"),
     ]
     assert (shown[-1].text, shown[-1].how) == (
-        "About 108.51 EUR",
+        "It cost about 108.51 EUR",
         "3 lost messages × 2 + 2.55 minutes × 40 + 0.658 GB × 1, by the rates of incident.yml",
     )
 
@@ -174,10 +174,25 @@ def test_a_hypothesis_is_a_question_with_what_would_settle_it():
     assert (shown[0].text, shown[0].fetch) == ("Was it fan-out? To tell: the groups", "list them")
 
 
-def test_a_risk_that_is_still_open_is_told_as_open():
-    risk = replace(split_loop(), certainty=Certainty.POSSIBLE, ended_at=None, ongoing=True, facts={})
+def test_what_goes_on_is_told_so_and_a_risk_is_no_incident():
+    still = replace(split_loop(), ended_at=None, ongoing=True, facts={})
+    risk = told(diagnosis(replace(split_loop(), certainty=Certainty.POSSIBLE)))
 
-    assert told(diagnosis(risk), known=facts()).summary[-1] == "It was still going on at the end of the material."
+    assert told(diagnosis(still)).summary[-1] == "It was still going on at the end of the material."
+    assert [sentence[:44] for sentence in risk.summary] == ["A risk that the settings make, no incident: "]
+    assert risk.causes + risk.impact == ()
+
+
+def test_what_two_findings_count_of_one_harm_is_told_once():
+    cause = replace(oversize(), incident="poll-interval-exceeded", explains=("reprocess-duplicates",),
+                    measures={"duplicated_records": 9, "peak_lag": 7, "pending_records": 5})  # fmt: skip
+    copies = replace(oversize(), incident="reprocess-duplicates", measures={"duplicated_records": 1})
+    others = replace(oversize(), incident="producer-duplicates", subject="shop", measures={"duplicated_records": 1})
+    shown = told(diagnosis(cause, copies, others)).impact
+
+    assert [one.text for one in shown[:3]] == [
+        "9 times a message came again", "1 time a message came again (shop)", "7 messages waited at most",
+    ]  # fmt: skip
 
 
 def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypatch):

@@ -232,6 +232,9 @@ def spoken(table: FigureTable) -> str:
 
 def _series(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
     counted = [(float(y), x, text) for _, x, y, text in rows if _NUMBER.fullmatch(y)]
+    if not counted and all(_NUMBER.fullmatch(x) for _, x, _, _ in rows):
+        more = f" and {len(rows) - _MOST_SPOKEN} more" if len(rows) > _MOST_SPOKEN else ""
+        return f"{name}: {', '.join(f'{y} {text or x}' for _, x, y, text in rows[:_MOST_SPOKEN])}{more}"
     if not counted:
         return f"{name}: {len(rows)} marks from {rows[0][1]} to {rows[-1][1]}"
     highest, x, text = max(counted, key=lambda point: point[0])

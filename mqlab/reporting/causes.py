@@ -12,11 +12,11 @@ from itertools import islice
 from mqlab import units
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
-from mqlab.facts import Facts
-from mqlab.findings import Severity
+from mqlab.facts import Facts, Setting
+from mqlab.findings import Evidence
 from mqlab.frames import where
 from mqlab.reporting.course import Step
-from mqlab.reporting.evidence import Dossier
+from mqlab.reporting.evidence import Dossier, harmful
 from mqlab.reporting.impact import effects_of
 
 _MOST = 3
@@ -39,7 +39,7 @@ def causes(
 ) -> tuple[Link, ...]:
     """The chain of the leading finding, whose trigger is among the *steps* of its course; empty where there is none."""
     lead = next(iter(found), None)
-    if lead is None or lead.finding.incident != diagnosis.verdict.incident or lead.finding.severity is Severity.NOTICE:
+    if lead is None or lead.finding.incident != diagnosis.verdict.incident or not harmful(lead.finding):
         return ()
     return (
         *_triggers(steps, lead),
@@ -52,15 +52,8 @@ def causes(
 def _triggers(steps: Sequence[Step], lead: Dossier) -> Iterator[Link]:
     for step in steps:
         if step.name == "trigger":
-            number = step.href.rpartition("-e")[2]
-            places = lead.finding.evidence
-            proof = (
-                where(places[int(number) - 1])
-                if number.isdigit()
-                else "by its moment"
-                if step.inferred
-                else "told by the finding"
-            )
+            place = lead.finding.facts.get("trigger", "").partition("  ")[2]
+            proof = place or ("by its moment" if step.inferred else "told by the finding")
             yield Link("Trigger", f"{step.at} {step.text}".strip(), step.href, proof, step.inferred)
 
 
@@ -73,24 +66,31 @@ def _mechanism(lead: Dossier) -> Link:
 def _amplifiers(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[Link]:
     """Settings among the evidence, but for those of the repair: what made it possible or worse."""
     repaired = {(change.what.rpartition(" ")[2], change.after) for change in diagnosis.changes if change.before}
-    known = {(one.source, one.line): one for one in facts.settings if (one.key, one.value) not in repaired}
-    told_of: set[tuple[str, str]] = set()
+    told_of = set(repaired)
     for number, place in enumerate(lead.finding.evidence, start=1):
-        setting = known.get((place.source, place.line or 0))
-        if setting is not None and (setting.key, setting.value) not in told_of:
-            told_of.add((setting.key, setting.value))
-            owner = f"{setting.scope} {setting.owner or ''}".strip()
-            told = f"{setting.key} = {setting.value} ({owner})" + (f": {place.why}" if place.why else "")
-            yield Link("Amplifier", told, f"#{lead.anchor}-e{number}", where(place))
+        for setting in _printed(facts, lead.finding.incident, place):
+            if (setting.key, setting.value) not in told_of:
+                told_of.add((setting.key, setting.value))
+                owner = f"{setting.scope} {setting.owner or ''}".strip()
+                told = f"{setting.key} = {setting.value} ({owner})" + (f": {place.why}" if place.why else "")
+                yield Link("Amplifier", told, f"#{lead.anchor}-e{number}", where(place))
     if "cause of the id" in lead.finding.facts:
         yield Link("Amplifier", lead.finding.facts["cause of the id"], f"#{lead.anchor}", "by the ids and addresses")
+
+
+def _printed(facts: Facts, incident: str, place: Evidence) -> list[Setting]:
+    """The setting that a line prints; of several, those that the catalogue names for the class."""
+    own = [one for one in facts.settings if (one.source, one.line) == (place.source, place.line)]
+    alike = [one for one in own if one.key in place.text]
+    named = INCIDENTS[incident].explain if incident in INCIDENTS else ""
+    return alike if len(alike) == 1 else [one for one in alike if one.key in named]
 
 
 def _consequences(lead: Dossier, found: Sequence[Dossier]) -> Iterator[Link]:
     for effect in islice(effects_of([lead]), _MOST - 1):
         yield Link("Consequence", effect.text, effect.href, "measured")
     for one in found[1:]:
-        if one.finding.incident in lead.finding.explains and one.finding.severity is not Severity.NOTICE:
+        if one.finding.incident in lead.finding.explains and harmful(one.finding):
             first, _, _ = one.finding.statement.partition(". ")
             proof = one.finding.certainty.name.lower()
             yield Link("Consequence", f"{one.finding.incident}: {first.rstrip('.')}", f"#{one.anchor}", proof)

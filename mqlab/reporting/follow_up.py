@@ -14,7 +14,7 @@ from mqlab.findings import Finding, Severity
 from mqlab.frames import where
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.chronology import Chronology
-from mqlab.reporting.evidence import DELIVERY, Dossier, family
+from mqlab.reporting.evidence import DELIVERY, Dossier, family, harmful
 from mqlab.reporting.impact import AGAIN, GONE
 
 _NONE = "None needed"
@@ -81,8 +81,7 @@ def noticed(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, when: Chro
 def _lead(diagnosis: Diagnosis) -> Finding | None:
     """The finding that the verdict is about, where it is an incident."""
     first = next(iter(diagnosis.findings), None)
-    grave = first is not None and first.severity > Severity.NOTICE and first.incident == diagnosis.verdict.incident
-    return first if grave else None
+    return first if first and harmful(first) and first.incident == diagnosis.verdict.incident else None
 
 
 def _signs(
@@ -91,7 +90,8 @@ def _signs(
     """What logs said of its own mechanism early, and what was told late, by them or to people."""
     incident = INCIDENTS.get(lead.incident)
     own = sorted((*incident.signs, *incident.accounts_for) if incident else ())
-    told = [one for one in facts.of_kind(*own) if one.first_at is not None and one.first_at >= onset - _EARLY]
+    logs = {place.source for place in lead.evidence}
+    told = [one for one in facts.of_kind(*own) if one.source in logs and _at(one) >= onset - _EARLY]
     first = min(told, key=_at, default=None)
     place = f"{first.kind} at {units.clock(first.first_at)} UTC, {where(first.first)}" if first else ""
     if detected is not None and detected > onset:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from mqlab import units
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
-from mqlab.findings import Finding, Severity
+from mqlab.findings import Certainty, Finding, Severity
 from mqlab.headline import cause
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.causes import Link, causes
 from mqlab.reporting.chronology import Chronology, chronology
 from mqlab.reporting.course import course
-from mqlab.reporting.evidence import DELIVERY, Dossier, by_time, family
+from mqlab.reporting.evidence import DELIVERY, Dossier, by_time, family, harmful
 from mqlab.reporting.follow_up import Action, Noticed, Question, actions, noticed, questions
 from mqlab.reporting.impact import Effect, effects_of, impact
 from mqlab.shared.wording import few
@@ -54,9 +54,11 @@ def _summary(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Iterator[str]:
         yield from _of_no_lead(diagnosis)
         return
     yield _what(lead)
+    if lead.certainty is Certainty.POSSIBLE:
+        return
     if told := next(effects_of([found[0]]), None):
         yield f"{told.text}."
-    besides = [one.finding.incident for one in found[1:] if one.finding.severity > Severity.NOTICE]
+    besides = [one.finding.incident for one in found[1:] if harmful(one.finding)]
     brought = list(dict.fromkeys(slug for slug in besides if slug in lead.explains))
     others = list(dict.fromkeys(slug for slug in besides if slug not in lead.explains))
     if brought:
@@ -71,6 +73,8 @@ def _what(lead: Finding) -> str:
     """When it was, what happened, and to whom."""
     begin, end, who = lead.started_at, lead.ended_at, lead.facts.get("who", lead.subject)
     why = cause(lead.incident)
+    if lead.certainty is Certainty.POSSIBLE:
+        return f"A risk that the settings make, no incident: {why} ({who})."
     if begin is None:
         return f"At a time that the material does not tell, {why} ({who})."
     if end is None or lead.ongoing:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from mqlab import report, screen
 from mqlab.cli import commands
 from mqlab.delivery.audit import audits
-from mqlab.languages import UnknownLanguageError, extraction, pages, said, speak
+from mqlab.languages import UnknownLanguageError, extraction, keep, pages, said, speak
 from mqlab.languages.translation import Translator, messages
 from mqlab.languages.width import cells, wrapped
 from mqlab.mqtt.chain import ways
@@ -75,6 +75,13 @@ def test_names_of_four_kilobytes_take_no_time(name):
     assert name[:1] in told
 
 
+def test_names_of_the_material_stay_whatever_words_they_are_made_of():
+    told = Translator(KNOWN | {"events": "事件"})
+    assert told("3 records of events are gone") == "事件的 3 条消息不见了"
+    told.keep(["events"])
+    assert told("3 records of events are gone") == "events 的 3 条消息不见了"
+
+
 def test_texts_of_code_are_templates_with_their_choices():
     source = """
 def told(facts):
@@ -132,6 +139,7 @@ def test_no_text_is_missing_and_each_place_is_told():
 @pytest.mark.usefixtures("chinese")
 def test_screens_and_reports_of_samples_are_told_without_english(sample, tmp_path):
     facts = plain_reading.opened([SAMPLES / sample], tmp_path)
+    keep(facts)
     diagnosis = diagnose(facts)
     shown = [
         screen.screen(diagnosis, [sample], audits=audits(facts)),

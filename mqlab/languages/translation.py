@@ -17,6 +17,7 @@ from math import inf
 
 from babel.messages.pofile import read_po
 
+from mqlab.catalogue import INCIDENTS
 from mqlab.languages.extraction import SENTENCE
 from mqlab.languages.moments import local
 
@@ -128,8 +129,9 @@ def messages(language: str) -> Mapping[str, str]:
 
 @cache
 def translator(language: str) -> Translator:
-    """What translates into *language*."""
-    return Translator(messages(language), language)
+    """What translates into *language*; classes keep their names, whether or not a figure parts their words."""
+    classes = {slug.replace("-", " "): slug for slug in INCIDENTS}
+    return Translator({**messages(language), **classes}, language)
 
 
 class Translator:
@@ -147,8 +149,14 @@ class Translator:
                 else:
                     self._exact[_folded(variant)] = translation
         self._by_word = _by_rarest_word(templates)
+        self._names: set[str] = set()
         self._told: dict[str, str] = {}
         self._steps = self._depth = 0
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Leave these *names* as they are."""
+        self._names.update(names)
+        self._told.clear()
 
     def __call__(self, text: str) -> str:
         """*text* in the language, its lines one by one."""
@@ -193,7 +201,7 @@ class Translator:
 
     def _plain(self, text: str) -> str | None:
         """A text without places, or a number or moment."""
-        if _LOG_LINE.match(text):
+        if text in self._names or _LOG_LINE.match(text):
             return text
         folded = _folded(text)
         if folded in self._exact:

@@ -17,6 +17,7 @@ from report_example import diagnosis, example, facts, oversize, split_loop
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Rejected
+from mqlab.errors import CannotWriteError
 from mqlab.facts import Facts, Series
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.notes import IncidentNotes
@@ -381,3 +382,12 @@ def test_the_notebook_about_mqtt_runs_wherever_a_client_connected():
 )  # fmt: skip
 def test_a_figure_says_what_it_shows_to_those_who_do_not_see_it(trace, said):
     assert as_figure({"data": [{"name": "out", **trace}], "layout": {}}).spoken == said
+
+
+def test_a_report_that_cannot_be_written_says_so_in_one_sentence(tmp_path):
+    capture = told()
+    capture.options = FakeOptions()
+    (tmp_path / "taken").touch()
+
+    with pytest.raises(CannotWriteError, match=r"taken/report\.html cannot be written: (File exists|Not a directory)"):
+        render(capture, tmp_path / "taken" / "report.html", notebooks=())

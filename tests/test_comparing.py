@@ -145,7 +145,7 @@ def test_measures_are_of_the_same_place_with_difference_and_ratio():
 
     assert rows == (
         (LATE, "rebalances", "4", "1", "−3", "0.25×"),
-        (LATE, "share of bytes", "50.0 %", "40.0 %", "−10.0 points", "0.8×"),
+        (LATE, "share of the log", "50.0 %", "40.0 %", "−10.0 points", "0.8×"),
     )
 
 

@@ -29,6 +29,7 @@ from mqlab.comparing.sides import FOUND, Load, Side
 from mqlab.comparing.tables import NOTHING, Table, without_empty
 from mqlab.figures import comparing as figures
 from mqlab.figures.comparing import Strand
+from mqlab.measure_names import measure_words
 
 SCHEMA = "mqlab.comparison/1"
 
@@ -61,8 +62,10 @@ def _changed(a: Side, rows: Sequence[SettingRow]) -> Iterator[str]:
     for row in rows:
         if a.lead is not None and a.lead.incident in row.named_by:
             whose = f"{row.scope} {row.owners}".strip()
-            values = f"{row.key} of {whose} is {row.a} in A, {row.b} in B"
-            yield f"A setting that {a.lead.incident} depends on differs: {values}."
+            yield (
+                f"A setting that {a.lead.incident} depends on differs: {row.key} of {whose} is {row.a} in A, "
+                f"{row.b} in B."
+            )
 
 
 def timeline(comparison: Comparison) -> Any:
@@ -169,7 +172,7 @@ def _classes(comparison: Comparison) -> Table:
 
 def _measure(row: MeasureRow) -> tuple[str, ...]:
     ratio = units.factor(row.ratio) if row.ratio else NOTHING
-    words = row.measure.replace("_", " ")
+    words = measure_words(row.measure)
     own, other = units.measure(row.measure, row.a), units.measure(row.measure, row.b)
     apart = NOTHING if own == other else difference(row.measure, row.b - row.a)
     return (row.incident, words, own, other, apart, ratio)

@@ -113,6 +113,13 @@ class BadLedgerMapError(MqlabError):
         super().__init__(f"The map of ledgers {path} cannot be used: {because}.")
 
 
+class PluginError(MqlabError):
+    """A plug-in that was named cannot be used."""
+
+    def __init__(self, place: str, because: str) -> None:
+        super().__init__(f"The plug-in {place} cannot be used: {because}. Correct it, or leave it out of --plugins.")
+
+
 class WorkspaceError(MqlabError):
     """The cache folder cannot be written."""
 

@@ -70,6 +70,8 @@ def parameters(capture: Capture) -> dict[str, Any]:
     chosen = {name: value for name, value in asdict(capture.options).items() if value not in (None, (), [])}
     if not isinstance(zones := chosen.get("log_tz", ""), str):
         chosen["log_tz"] = [zone if isinstance(zone, str) else list(zone) for zone in zones]
+    if capture.options.plugins:
+        chosen["plugins"] = list(capture.options.plugins)
     return {"paths": list(capture.paths), "options": chosen}
 
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import intake, plugins, units
+from mqlab import intake, languages, plugins, units
 from mqlab.assemble import assemble
 from mqlab.assembly.rows import Gathered
 from mqlab.cache import reading
@@ -395,6 +395,7 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
             tell("looking for causes")
             facts = assemble(Gathered.of(material.rows, material.sources), (*notes.zones, *zones))
             facts = narrowed(facts, begin, end, group, topic, client)
+            languages.keep(facts)
             diagnosis = diagnose(facts, [d.id for d in notes.dismissed])
             capture = Capture(
                 given, facts, diagnosis, notes, options, material.sources, cache, material.places, extended

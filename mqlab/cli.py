@@ -155,6 +155,7 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
 def report(output: str, short: bool, template: str, exit_code: bool, **material: Any) -> int:
     """Write the postmortem as one HTML file or PDF, with its findings beside it as NAME.findings.json."""
     from mqlab import screen
+    from mqlab.languages import said
     from mqlab.reporting import pages, printing
 
     chosen, out = pages.SHORT if short else template, Path(output)
@@ -167,8 +168,8 @@ def report(output: str, short: bool, template: str, exit_code: bool, **material:
         from mqlab.report import findings_beside, render
 
         written = render(capture, out, template=chosen)
-    click.echo(headline(capture.diagnosis, capture.notes))
-    click.echo(f"{capture.diagnosis.verdict.incident}: {capture.diagnosis.verdict.statement}")
+    click.echo(said(headline(capture.diagnosis, capture.notes)))
+    click.echo(f"{capture.diagnosis.verdict.incident}: {said(capture.diagnosis.verdict.statement)}")
     click.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB), {findings_beside(written)}")
     return screen.exit_code(capture.diagnosis) if exit_code else 0
 

@@ -106,6 +106,13 @@ class BadIncidentFileError(MqlabError):
         super().__init__(f"{path} cannot be used: {because}. Correct it or move it away.")
 
 
+class CannotWriteError(MqlabError):
+    """A result cannot be written where the user wants it."""
+
+    def __init__(self, path: str, because: OSError) -> None:
+        super().__init__(f"{path} cannot be written: {because.strerror or because}. Choose another place with -o.")
+
+
 class BadLedgerMapError(MqlabError):
     """The file behind `--ledger` cannot be used."""
 

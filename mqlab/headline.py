@@ -21,6 +21,7 @@ from mqlab.scope import SYSTEMS
 
 _LONGEST_NAME = 60
 _SHARE = "$share/"
+_NOT_TOLD = "?"
 _RANGES = ("_low", "_high"), ("_least", "_most")
 """What names of measures end with that bound another one."""
 _APART = frozenset({
@@ -57,15 +58,17 @@ def counted(diagnosis: Diagnosis) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in Formatter().parse(template) if name and name in first.measures)
 
 
-def total(diagnosis: Diagnosis, finding: Finding, name: str) -> float:
-    """A measure of the finding, and of all others of its class where these never count one record twice."""
-    return sum(one.measures.get(name, 0.0) for one in _alike(diagnosis, finding))
+def amount(diagnosis: Diagnosis, finding: Finding, name: str) -> str:
+    """A measure as the title tells it, with its bounds and that of findings whose numbers add up; empty if zero."""
+    return dict(_numbers(_alike(diagnosis, finding))).get(name, _Slot("")).text
 
 
 def cause(incident: str) -> str:
     """The mechanism of a class in a few words, whoever it is about."""
     known = INCIDENTS.get(incident)
-    return known.cause[-1] if known is not None and known.cause else incident.replace("-", " ")
+    if known is None:
+        return incident.replace("-", " ")
+    return known.cause[-1] if known.cause else known.title
 
 
 def _of_finding(diagnosis: Diagnosis, first: Finding) -> str:
@@ -78,16 +81,18 @@ def _of_finding(diagnosis: Diagnosis, first: Finding) -> str:
         return f"No incident: {why}"
     if first.certainty is Certainty.PROVEN:
         return _capital(f"{cost}: {why}" if cost else why)
-    return _capital(f"{cost}; likely cause: {why}") if cost else f"Likely: {why}"
+    return _capital(f"{cost}; likely cause: {why}") if cost else f"Most likely: {why}"
 
 
 def _of_none(diagnosis: Diagnosis) -> str:
     verdict, (since, until) = diagnosis.verdict, diagnosis.material.window
     if verdict.incident != "undetermined":
-        names = [name for slug, name in SYSTEMS.items() if slug not in {one.incident for one in diagnosis.not_checked}]
-        of = f" of {', '.join(names)}" if names else ""
-        lasted = f" in {units.duration(until - since)}" if since is not None and until is not None else ""
-        return f"Nothing wrong found{lasted}{of}: {len(diagnosis.clear)} classes of incident ruled out"
+        absent = {one.incident for one in diagnosis.not_checked}
+        names = ", ".join(name for slug, name in SYSTEMS.items() if slug not in absent)
+        if since is None or until is None or not names:
+            return f"Nothing wrong found: {len(diagnosis.clear)} classes of incident ruled out"
+        watched = units.duration(until - since)
+        return f"Nothing wrong found in {watched} of {names}: {len(diagnosis.clear)} classes of incident ruled out"
     if verdict.hypotheses:
         likely = verdict.hypotheses[0].incident
         return f"Undetermined; most likely {'nothing is wrong' if likely == 'healthy' else cause(likely)}"
@@ -159,6 +164,8 @@ def _names(diagnosis: Diagnosis, one: Finding) -> Iterator[tuple[str, str]]:
     group, between, topic = one.subject.removeprefix(_SHARE).partition(" -> " if " -> " in one.subject else "/")
     places = {"subject": one.subject, "owner": group} | ({"topic": topic, "group": group} if between else {})
     for name, text in (places | dict(one.facts)).items():
+        if text == _NOT_TOLD:
+            continue
         yield name.replace(" ", "_").replace(".", "_"), _short(text)
     if (error := known_errors().get(one.facts.get("error", ""))) is not None:
         yield "means", error.means.partition(". ")[0].removesuffix(".")
@@ -180,7 +187,8 @@ def _numbers(findings: Sequence[Finding]) -> Iterator[tuple[str, _Slot]]:
             ends = [sum(m.get(f"{name}{end}", m[name]) for m in known) for end in (low, high)]
             least, most = (units.measure(name, end) for end in ends)
             if least != most:
-                text = f"{least} to {most}" if float(total).is_integer() else f"about {text}"
+                counted = f"{least} to {most}" if ends[0] else f"up to {most}"
+                text = counted if float(total).is_integer() else f"about {text}"
         yield name, _Slot(text, one=text == "1")
 
 

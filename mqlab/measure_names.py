@@ -25,6 +25,11 @@ def measure_words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def is_ours(name: str) -> bool:
+    """False for a measure of a team's own detector, of which the table knows nothing."""
+    return name.removesuffix("_low").removesuffix("_high") in _names()["measures"]
+
+
 def fact_words(name: str) -> str:
     """``second_way`` as ``counted a second way``, the same way; ``crash 2`` keeps its number."""
     table, (known, _, number) = _names()["facts"], name.partition(" ")

@@ -17,6 +17,7 @@ from markupsafe import Markup as SafeText
 
 from mqlab import jsonout
 from mqlab.diagnosis import Diagnosis
+from mqlab.errors import CannotWriteError
 from mqlab.figures.style import DARK, plotly_script
 from mqlab.figures.timeline import keys, timeline, told
 from mqlab.languages import pages as languages
@@ -46,17 +47,21 @@ def render(
     Raises:
         BadTemplateError: *template* is neither built in nor a Jinja file that can be rendered.
         NoBrowserError: there is no Chromium that makes a PDF.
+        CannotWriteError: there is no room or no right to write it.
     """
     given = parameters(capture)
     fit = () if "-" in capture.paths or template == pages.SHORT else fitting(capture.diagnosis, capture.facts)
     chosen = fit if notebooks is None else notebooks
     page = html(capture, run(chosen, given), given, template)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    if printing.wanted(out):
-        printing.print_page(page, out)
-    else:
-        out.write_text(page, encoding="utf-8", errors="replace")
-    findings_beside(out).write_text(jsonout.dumps(capture.diagnosis), encoding="utf-8", errors="backslashreplace")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if printing.wanted(out):
+            printing.print_page(page, out)
+        else:
+            out.write_text(page, encoding="utf-8", errors="replace")
+        findings_beside(out).write_text(jsonout.dumps(capture.diagnosis), encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise CannotWriteError(str(out), error) from error
     return out
 
 
@@ -108,7 +113,7 @@ def html(
 def page(template: str, **names: Any) -> str:
     """A template as a page that opens offline: its charts are drawn by the one script that it may run."""
     plotly = plotly_script()
-    draw = _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
+    draw = languages.chart_locale() + _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
     policy = _POLICY.format(" ".join(map(script_hash, (plotly, draw))))
     names |= {"plotly": SafeText(plotly), "draw": SafeText(draw), "policy": policy}
     return languages.page(pages.page(template, names))

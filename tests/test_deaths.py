@@ -2,6 +2,7 @@
 
 import pytest
 from facts_builder import at, episode, facts
+from message_builder import leaders
 
 from mqlab.views.deaths import deaths
 
@@ -47,3 +48,29 @@ def test_a_stop_and_a_start_in_the_same_second_keep_the_order_of_their_lines():
     lines = [episode(kind, when, "logs/east.log", line=number) for number, (kind, when) in enumerate(rows, 1)]
 
     assert deaths(facts(*reversed(lines))) == ()
+
+
+LED = """
+    at    queue epoch broker from isr
+    10:00 0     0     2      0    2,1
+    10:05 0     1     1      100  {isr}
+"""
+
+
+@pytest.mark.parametrize(("isr", "names"), [("1", ["broker 2"]), ("1,2", [])])
+def test_a_broker_that_is_never_heard_of_again_died_where_others_led_without_it(isr, names):
+    later = episode("isr-updated", "10:10:00", "logs/kafka-1/server.log")
+
+    assert [one.who for one in deaths(facts(leaders(LED.format(isr=isr)), later))] == names
+
+
+def test_a_broker_that_goes_on_after_others_took_its_partitions_is_alive():
+    later = episode("isr-updated", "10:10:00", "logs/kafka-2/state-change.log")
+
+    assert deaths(facts(leaders(LED.format(isr="1")), later)) == ()
+
+
+def test_a_stop_in_order_by_a_log_that_does_not_say_whose_it_is_counts_for_the_broker_of_its_folder():
+    stopped = episode("broker-stopping", "10:04:00", LOG)
+
+    assert deaths(facts(leaders(LED.format(isr="1")), stopped)) == ()

@@ -48,7 +48,7 @@ def test_a_title_tells_the_cost_and_the_cause():
         ),
         ({"measures": {}}, "A broker that was out of sync took over"),
         ({"measures": {"lost_records": 0.0}}, "A broker that was out of sync took over"),
-        ({"measures": {}, "certainty": Certainty.LIKELY}, "Likely: a broker that was out of sync took over"),
+        ({"measures": {}, "certainty": Certainty.LIKELY}, "Most likely: a broker that was out of sync took over"),
         ({"certainty": Certainty.POSSIBLE}, "A risk, no incident: a broker that was out of sync took over"),
         ({"measures": {}, "severity": Severity.NOTICE}, "No incident: a broker that was out of sync took over"),
     ],
@@ -79,6 +79,10 @@ def test_without_a_finding_the_title_says_that_nothing_is_wrong_or_what_is_most_
     assert title(verdict=verdict) == "Undetermined; most likely storage was full or could not be written"
     assert title(verdict=replace(verdict, hypotheses=())) == "Undetermined: 1 symptom that nothing found explains"
     assert title(verdict=replace(verdict, hypotheses=()), symptoms=()).startswith("Undetermined: the material")
+
+
+def test_a_class_without_templates_is_told_by_its_name():
+    assert title(replace(LOST, incident="outbox-stuck")) == "Outbox stuck"
 
 
 def test_what_somebody_wrote_is_the_title():
@@ -121,11 +125,12 @@ def test_a_change_shortly_before_is_an_inferred_trigger_and_one_that_is_far_or_o
     bare = replace(split_loop(), facts={}, subject="mqtt-bridge -> plant-telemetry", ongoing=True)
     near, far = replace(SIZE, at=began - 60), replace(SIZE, at=began - 600)
     other = replace(near, what="producer other batch.size")
+    unrelated = replace(near, what="producer mqtt-bridge client.rack")
 
     assert parts(bare, changes=(far, other, near))[0] == (
         "trigger", "12:19:44", "producer mqtt-bridge batch.size: 1638400 → 16384", "#C3", True,
     )  # fmt: skip
-    assert [one[0] for one in parts(bare, changes=(far, other))] == ["effect", "end"]
+    assert [one[0] for one in parts(bare, changes=(far, other, unrelated))] == ["effect", "end"]
     assert parts(bare)[-1][2] == "still open when the material ends"
 
 

@@ -2,17 +2,31 @@
 
 import ast
 import re
+from pathlib import Path
 from time import process_time
+from types import SimpleNamespace
 
+import plain_reading
 import pytest
 from click.testing import CliRunner
 
+from mqlab import report, screen
 from mqlab.cli import commands
-from mqlab.languages import UnknownLanguageError, extraction, pages, said, speak
+from mqlab.delivery.audit import audits
+from mqlab.languages import UnknownLanguageError, extraction, keep, pages, said, speak
 from mqlab.languages.translation import Translator, messages
 from mqlab.languages.width import cells, wrapped
+from mqlab.mqtt.chain import ways
+from mqlab.notes import IncidentNotes
+from mqlab.screens.audit import audit_screen
+from mqlab.verdict import diagnose
+
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 
 PLACE = re.compile(r"\{\d+\}")
+ENGLISH = re.compile(r"(?<![\w.\-/:=$_`@*])[A-Za-z]?[a-z]+(?: [a-z]+)+(?![\w\-/=_`@*]|[.:]\w)")
+"""Two words of prose, outside of what stays: code, quoted lines, commands of mqlab."""
+STAYS = re.compile(r"<(script|style|pre|code)\b.*?</\1>|<[^>]*>|\"[^\"]*\"|&quot;.*?&quot;|mqlab [a-z-]+", re.DOTALL)
 KNOWN = {
     "{0} record{|s} of {1} {is|are} gone": "{1} 的 {0} 条消息不见了",
     "a follower without them took over": "没有这些消息的 follower 接管",
@@ -59,6 +73,13 @@ def test_names_of_four_kilobytes_take_no_time(name):
     told = Translator(KNOWN)(f"7 records of {name} are gone")
     assert process_time() - begun < 1
     assert name[:1] in told
+
+
+def test_names_of_the_material_stay_whatever_words_they_are_made_of():
+    told = Translator(KNOWN | {"events": "事件"})
+    assert told("3 records of events are gone") == "事件的 3 条消息不见了"
+    told.keep(["events"])
+    assert told("3 records of events are gone") == "events 的 3 条消息不见了"
 
 
 def test_texts_of_code_are_templates_with_their_choices():
@@ -112,3 +133,17 @@ def test_no_text_is_missing_and_each_place_is_told():
     known = messages("zh")
     assert sorted(found - known.keys()) == []
     assert [text for text, told in known.items() if set(PLACE.findall(text)) != set(PLACE.findall(told))] == []
+
+
+@pytest.mark.parametrize("sample", ["kafka-rebalance-05", "mqtt-takeover-01", "rocketmq-dup-01"])
+@pytest.mark.usefixtures("chinese")
+def test_screens_and_reports_of_samples_are_told_without_english(sample, tmp_path):
+    facts = plain_reading.opened([SAMPLES / sample], tmp_path)
+    keep(facts)
+    diagnosis = diagnose(facts)
+    shown = [
+        screen.screen(diagnosis, [sample], audits=audits(facts)),
+        audit_screen(audits(facts), ways=ways(facts)),
+        report.html(SimpleNamespace(facts=facts, diagnosis=diagnosis, notes=IncidentNotes())),
+    ]
+    assert [ENGLISH.findall(STAYS.sub(" | ", text)) for text in shown] == [[], [], []]

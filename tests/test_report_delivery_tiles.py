@@ -34,7 +34,7 @@ def test_what_audits_count_as_lost_is_the_first_card_with_its_share(of):
     assert of((FAILOVER,), found) == [
         "1,562 messages lost (4.7 % of 33,002 acknowledged) #F1-lost_records",
         "4,440 messages left waiting () #F1-pending_records",
-        "153 s from first to last sign (until 12:23:16 UTC) #F1",
+        "153 s from first to last sign (until 12:23:16 UTC) #when",
     ]
 
 

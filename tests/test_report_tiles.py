@@ -86,3 +86,7 @@ def test_without_a_finding_cards_tell_what_was_watched():
         "NOT CHECKED loss (not checked: acks1-failover-loss)",
     ]
     assert of(diagnosis(incident="undetermined"))[0].startswith("1 symptom unexplained")
+
+
+def test_what_a_detector_of_a_teams_own_counts_is_a_card():
+    assert about("outbox-stuck", {"held_payments": 42.0})[0] == "42 held payments ()"

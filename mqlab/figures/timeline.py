@@ -31,6 +31,7 @@ from mqlab.figures.style import (
 )
 from mqlab.figures.traffic import Traffic, draw_rates, gaps, traffic_of
 from mqlab.findings import Finding, Severity
+from mqlab.known_errors import of_class
 from mqlab.mqtt.connections import resumed
 from mqlab.shared.queues import Points, of_groups
 from mqlab.units import clock, counted, number
@@ -89,6 +90,13 @@ _ALONE = 0.7
 """How much of that height one of them has alone."""
 
 
+_TICKS = 4
+"""Moments at the axis that have room on a phone."""
+_DAY = 86400.0
+_CLOCK = [{"dtickrange": [None, 59_999], "value": "%H:%M:%S"}, {"dtickrange": [60_000, None], "value": "%H:%M"}]
+"""Within a day the axis has no dates; the page tells the day."""
+
+
 def timeline(
     facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: int = 200, legend: bool = True
 ) -> go.Figure:
@@ -103,7 +111,7 @@ def timeline(
     rows = len({lane for lane, _, _ in lanes})
     drawn = [name for name, there in (("rate", traffic), ("lag", waiting), ("lanes", lanes)) if there]
     if not drawn:
-        return empty("Nothing in this material has a timestamp: no metrics, no positions, no dated events.", 165)
+        return empty("Nothing to draw over time: no metrics, no positions, no events that have a lane.", 60)
     above = [_SHARES[name] for name in drawn if name in _SHARES]
     upper = height * (1 if len(above) > 1 else _ALONE)
     heights = [upper * share / sum(above) for share in above] + ([_LANE * (rows + 0.5)] if rows else [])
@@ -117,16 +125,29 @@ def timeline(
         _draw_events(chart, lanes, drawn.index("lanes") + 1)
     _draw_bands(chart, facts, diagnosis, traffic)
     chart.update_xaxes(title_text=None, row=len(drawn), col=1)
-    if legend:
-        look = {"xref": "paper", "yref": "paper", "xanchor": "right", "showarrow": False}
-        chart.add_annotation(text="UTC", x=0, y=0, xshift=-8, yshift=-20, **look)
-    return chart
+    return _for_notebooks(chart) if legend else _for_pages(chart, diagnosis)
+
+
+def _for_notebooks(chart: go.Figure) -> go.Figure:
+    """With the zone at the axis, and bands in the legend."""
+    for colour, words in _BANDS.items():
+        for shape in [one for one in chart.layout.shapes if one.fillcolor == colour][:1]:
+            shape.update(name=words, showlegend=True)
+    look = {"xref": "paper", "yref": "paper", "xanchor": "right", "showarrow": False}
+    return chart.add_annotation(text="UTC", x=0, y=0, xshift=-8, yshift=-20, **look)
+
+
+def _for_pages(chart: go.Figure, diagnosis: Diagnosis) -> go.Figure:
+    """With few moments at the axis, which have room on a phone."""
+    since, until = diagnosis.material.window
+    within = since is not None and until is not None and until - since < _DAY
+    return chart.update_xaxes(tickangle=0, nticks=_TICKS, tickformatstops=_CLOCK if within else None)
 
 
 def event_lanes(facts: Facts, diagnosis: Diagnosis) -> Mapping[_Look, tuple[Bar, ...]]:
     """Marks by lane, symbol and colour, lane by lane: events, what died, changes, every finding but the first."""
     found: dict[_Look, list[Bar]] = {look: [] for look in (*_LANES.values(), _DIED, _CHANGED)}
-    for look, bar in (*_happened(facts), *_found(diagnosis)):
+    for look, bar in (*_happened(facts), *_said(facts, diagnosis), *_found(diagnosis)):
         found.setdefault(look, []).append(bar)
     kept = {look: merged(bars) for look, bars in found.items() if bars}
     lanes = list(dict.fromkeys(look[0] for look in kept))
@@ -145,6 +166,17 @@ def _happened(facts: Facts) -> Iterator[tuple[_Look, Bar]]:
     for dead in every:
         lane = dead.who if own else _DIED[0]
         yield (lane, *_DIED[1:]), Bar(lane, "death", dead.since, dead.until, f"{dead.who}\n{dead.how}")
+
+
+def _said(facts: Facts, diagnosis: Diagnosis) -> Iterator[tuple[_Look, Bar]]:
+    """Known errors of the class that leads, or that is most likely."""
+    likely = [one.incident for one in diagnosis.verdict.hypotheses[:1]]
+    for incident in (diagnosis.verdict.incident, *likely):
+        lane = incident.replace("-", " ")
+        for one in facts.of_kind(*(kind for kind in of_class(incident) if kind not in _LANES)):
+            if one.first_at is not None:
+                bar = Bar(lane, "said", one.first_at, one.last_at or one.first_at, _words(one))
+                yield (lane, "line-ns-open", OUTGOING), bar
 
 
 def _found(diagnosis: Diagnosis) -> Iterator[tuple[_Look, Bar]]:

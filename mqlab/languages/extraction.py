@@ -15,11 +15,11 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 CODE = (
-    "catalogue", "changes", "commands", "frames", "hypotheses", "known_errors", "marks", "plots", "precedence",
-    "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict", "assembly", "clocks",
-    "comparing", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models", "mqtt", "reporting",
-    "rocketmq", "scenarios", "screens", "shared", "symptoms", "traces", "traffic", "views", "verbs/comparing",
-    "verbs/explaining", "verbs/listing",
+    "catalogue", "changes", "commands", "frames", "measure_names", "headline", "hypotheses", "known_errors", "marks",
+    "plots", "precedence", "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict",
+    "assembly", "clocks", "comparing", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models",
+    "mqtt", "reporting", "rocketmq", "scenarios", "screens", "shared", "symptoms", "traces", "traffic", "views",
+    "verbs/comparing", "verbs/explaining", "verbs/listing",
 )  # fmt: skip
 """Modules and packages whose texts stand on a screen or in a report."""
 _PLACE = object()
@@ -38,7 +38,7 @@ _LOOKED_UP = {
     "isdisjoint", "setting", "value_of", "configured", "begin",
 }  # fmt: skip
 """Calls whose texts are compared with something, or are names."""
-SENTENCE = re.compile(r"(?<=[A-Za-z0-9`)%}\"\]])(?<!e\.g)(?<!i\.e)\. (?=\S)")
+SENTENCE = re.compile(r"(?<=[A-Za-z0-9`)%}\"\]?])(?<!e\.g)(?<!i\.e)\. (?=\S)")
 """Where one sentence ends and the next begins."""
 _HEADERS = re.compile(r"[A-Za-z][\w ,.%()-]*(?:\|[A-Za-z][\w ,.%()-]*)+")
 """``member|host|came``."""

@@ -17,6 +17,7 @@ from math import inf
 
 from babel.messages.pofile import read_po
 
+from mqlab.catalogue import INCIDENTS
 from mqlab.languages.extraction import SENTENCE
 from mqlab.languages.moments import local
 
@@ -34,23 +35,43 @@ _DEEPEST = 14
 _LONGEST, _LONGEST_GLUED = 6000, 400
 _JOINTS = ((re.compile(r"( {2,}| \| | · | → | -> )"), None), (re.compile("(; )"), "；"), (re.compile("(: )"), "："))
 _LATER = (
-    (re.compile(r"( = | \+ )"), None),
+    (re.compile(r"( = | \+ | × )"), None),
     (re.compile("(, and )"), "，"),
+    (re.compile("(, or )"), "，或 "),
     (re.compile("(, )"), "，"),
     (re.compile("( and )"), " 和 "),
     (re.compile("( or )"), " 或 "),
 )
 _HARD = re.compile(r" {2,}| \| | · |; |: ")
 """What joins texts that are made apart: it stands in a place of a template in rare cases only."""
+_APART = re.compile(rf"{_HARD.pattern}|, ")
 _SOFT = re.compile(r", | and ")
+_LOG_LINE = re.compile(r"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE) +[\[\w.]")
 _NUMBERED = re.compile(r"([≥≤≈~]? ?\d[\d.,]*[×x]?) (\D.*)", re.DOTALL)
+_DATED = re.compile(r"((?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?: UTC)?) (\D.*)", re.DOTALL)
+_AROUND = " \t\u200a↓→·:;,—"
+_GLUED = ("-", "/", "@", ".", "_")
 _COUNTED = re.compile(r"(\D+) ([≥≤≈~]? ?\d[\d.,]*)")
-_SPACES = re.compile(r"(?<! ) (?=[，；：。（、）])|(?<=[，；：。（、）]) (?! )")
-"""Chinese marks have their own room."""
+_TIDYING = tuple(
+    (re.compile(pattern), mark)
+    for pattern, mark in (
+        (r"(?<=[一-鿿]), |, (?=[一-鿿])", "，"),
+        (r"(?<=[一-鿿]); |; (?=[^;]*[一-鿿])", "；"),
+        (r": (?=.*[一-鿿])", "："),
+        (r"(?<! ) (?=[，；：。（、）])|(?<=[，；：。（、）]) (?! )|(?<=[一-鿿]) (?=[一-鿿])", ""),
+        (r"(?<=[一-鿿])(?<![年月日第])(?=[A-Za-z0-9$-])|(?<=[A-Za-z0-9%])(?=[一-鿿])(?![年月日])", " "),
+    )
+)
+"""Marks between Chinese words are Chinese and have their own room; names and numbers stand apart."""
 _GOOD = 0.25
-_JOINT, _NEAR, _FAR, _WEAK = 0.15, 0.4, 1.5, 0.7
+_LITTLE, _JOINT, _NEAR, _FAR, _WEAK = 0.05, 0.15, 0.4, 1.5, 0.6
 """What readings cost, where a word that is left costs 1."""
-_SHORT, _SAYING, _LONG, _MOST_WORDS = 24, 8, 8, 24
+_SHORT, _LONG, _MOST_WORDS, _TWO = 24, 8, 24, 3
+_PREPOSITIONS = {
+    "of", "by", "in", "to", "at", "on", "for", "from", "with", "and", "or", "than", "as", "is", "are", "until", "after",
+    "before", "since", "under", "a", "the", "then", "s", "not", "left", "out", "more",
+}  # fmt: skip
+"""A template of such words alone fits nearly everything."""
 _RUN = re.compile(r"\{\d+\}(?: ?\{\d+\})+")
 _BEFORE = re.compile(r"\{\d+\} (?=\{|[A-Z][a-z])")
 """A place at the beginning, in which a sentence of its own may stand."""
@@ -81,12 +102,17 @@ class Template:
         at, found, end = len(first), [], len(text) - len(last)
         for piece in middle:
             begin = text.find(piece, at, end)
+            while begin >= 0 and not _whole(text[at:begin]):
+                begin = text.find(piece, begin + 1, end)
             if begin < 0:
                 return None
             found.append(text[at:begin])
             at = begin + len(piece)
         found.append(text[at:end])
-        return tuple(found) if at <= end and all(map(_whole, found)) else None
+        if at > end or not all(map(_whole, found)) or any(place.rstrip().endswith((":", ";", ",")) for place in found):
+            return None
+        names = (place for n, one in enumerate(self.pieces) if n and one in _GLUED for place in found[n - 1 : n + 1])
+        return None if any(" " in name for name in names) else tuple(found)
 
 
 @cache
@@ -103,8 +129,9 @@ def messages(language: str) -> Mapping[str, str]:
 
 @cache
 def translator(language: str) -> Translator:
-    """What translates into *language*."""
-    return Translator(messages(language), language)
+    """What translates into *language*; classes keep their names, whether or not a figure parts their words."""
+    classes = {slug.replace("-", " "): slug for slug in INCIDENTS}
+    return Translator({**messages(language), **classes}, language)
 
 
 class Translator:
@@ -113,6 +140,7 @@ class Translator:
     def __init__(self, known: Mapping[str, str], language: str = "zh") -> None:
         self._language = language
         self._exact: dict[str, str] = {}
+        self._capitals = {word for text in known for word in _WORDS.findall(text) if word.isupper() and len(word) > 3}
         templates: list[Template] = []
         for text, translation in known.items():
             for variant in _variants(text):
@@ -121,8 +149,14 @@ class Translator:
                 else:
                     self._exact[_folded(variant)] = translation
         self._by_word = _by_rarest_word(templates)
+        self._names: set[str] = set()
         self._told: dict[str, str] = {}
         self._steps = self._depth = 0
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Leave these *names* as they are."""
+        self._names.update(names)
+        self._told.clear()
 
     def __call__(self, text: str) -> str:
         """*text* in the language, its lines one by one."""
@@ -131,23 +165,23 @@ class Translator:
                 self._told.clear()
             self._told[text] = "\n".join(map(self._line, text.split("\n")))
             if self._told[text] != text:
-                self._told[text] = _SPACES.sub("", self._told[text])
+                self._told[text] = _tidied(self._told[text])
         return self._told[text]
 
     def _line(self, text: str) -> str:
         if not _WORDS.search(text) or len(text) > _LONGEST:
             return text
         self._steps = self._depth = 0
-        inner = text.strip()
-        start = len(text) - len(text.lstrip())
-        return text[:start] + self._best(inner, {})[0] + text[start + len(inner) :]
+        inner = text.strip(_AROUND)
+        start = text.index(inner)
+        return text[:start] + self._best(inner, {})[0] + _marks(text[start + len(inner) :])
 
     def _best(self, text: str, known: dict[str, _Told]) -> _Told:
         """The translation that costs least: words that are left, and readings that are far-fetched."""
         if text in known:
             return known[text]
         plain = self._plain(text)
-        best = (text, float(_left(text))) if plain is None else (plain, 0.0)
+        best = (text, float(self._left(text))) if plain is None else (plain, 0.0)
         known[text] = best
         if plain is None and best[1] and self._depth < _DEEPEST:
             self._depth += 1
@@ -160,8 +194,15 @@ class Translator:
             self._depth -= 1
         return best
 
+    def _left(self, text: str) -> int:
+        """Words that are prose, or labels."""
+        words = _CODE.sub("", text)
+        return len(_PROSE.findall(words)) + len(self._capitals.intersection(_WORDS.findall(words)))
+
     def _plain(self, text: str) -> str | None:
         """A text without places, or a number or moment."""
+        if text in self._names or _LOG_LINE.match(text):
+            return text
         folded = _folded(text)
         if folded in self._exact:
             return self._exact[folded]
@@ -193,15 +234,17 @@ class Translator:
             return
         yield from self._appended(text, known)
         name, gap, rest = text.partition(" ")
-        if gap:
+        if gap and not name.endswith(":"):
             told, cost = self._best(rest, known)
-            yield f"{name} {told}", _left(name) + cost + _NEAR
+            yield f"{name} {told}", self._left(name) + cost + _NEAR
 
     def _appended(self, text: str, known: dict[str, _Told]) -> Iterator[_Told]:
         """A text and what was put behind it."""
         ends = [place.start() for place in re.finditer(" ", text)][-_MOST_WORDS:]
         for end in ends:
             head, tail = text[:end].rstrip(), text[end + 1 :]
+            if head in _PREPOSITIONS:
+                continue
             plain = self._plain(tail)
             found = [(plain, 0.0)] if plain is not None else []
             for template, places in self._fitting(tail) if plain is None else ():
@@ -218,6 +261,9 @@ class Translator:
             for name in (many[2], many[2].removesuffix("s")):
                 told, cost = self._best(name, known)
                 yield f"{many[1]} {told}", cost * 2 + _NEAR
+        if dated := _DATED.fullmatch(text):
+            told, cost = self._best(dated[2], known)
+            yield f"{dated[1]} {told}", cost + _JOINT
         if many := _COUNTED.fullmatch(text):
             told, cost = self._best(many[1], known)
             yield f"{told} {many[2]}", cost + _JOINT
@@ -233,7 +279,7 @@ class Translator:
         fitting = 0
         for template in near:
             places = template.places(folded)
-            if places is None or (template.cost >= _WEAK and any(_HARD.search(place) for place in places)):
+            if places is None or (template.cost >= _WEAK and any(_APART.search(place) for place in places)):
                 continue
             if not template.pieces[0] and text[:1] != folded[:1]:
                 places = (text[:1] + places[0][1:], *places[1:])
@@ -263,16 +309,17 @@ class Translator:
         self, text: str, joints: Iterable[tuple[re.Pattern[str], str | None]], known: dict[str, _Told]
     ) -> Iterator[_Told]:
         for joint, between in joints:
-            parts = joint.split(text)
-            if len(parts) == 1:
+            every = joint.split(text)
+            if len(every) == 1:
                 continue
-            told = [self._best(part.strip(), known) for part in parts[::2]]
-            if all(one == part.strip() for (one, _), part in zip(told, parts[::2], strict=True)):
-                continue
-            listed = parts[1] == ", " and all(len(part) < _SHORT for part in parts)
-            marks = [*(("、" if listed else between) or one for one in parts[1::2]), ""]
-            cost = _JOINT * len(marks) + sum(cost for _, cost in told)
-            yield "".join(one + mark for (one, _), mark in zip(told, marks, strict=True)), cost
+            for parts in (every, joint.split(text, maxsplit=1)) if len(every) > _TWO else (every,):
+                told = [self._best(part.strip(), known) for part in parts[::2]]
+                if all(one == part.strip() for (one, _), part in zip(told, parts[::2], strict=True)):
+                    continue
+                listed = parts[1] == ", " and all(len(part) < _SHORT for part in parts)
+                marks = [*(("、" if listed else between) or one for one in parts[1::2]), ""]
+                cost = _JOINT * len(marks) + sum(cost for _, cost in told)
+                yield "".join(one + mark for (one, _), mark in zip(told, marks, strict=True)), cost
 
     def _brackets(self, text: str, known: dict[str, _Told]) -> Iterator[_Told]:
         found = _BRACKETED.fullmatch(text)
@@ -283,9 +330,15 @@ class Translator:
             yield f"{before[0]}（{inside[0]}）{after[0]}", before[1] + inside[1] + after[1] + _JOINT
 
 
+def _tidied(text: str) -> str:
+    for pattern, mark in _TIDYING:
+        text = pattern.sub(mark, text)
+    return text
+
+
 def _marks(text: str) -> str:
     """What joins a part to others."""
-    return text.replace(", ", "，").replace("; ", "；").replace(": ", "：")
+    return text.replace(", ", "，").replace("; ", "；").replace(": ", "：").replace(":", "：")
 
 
 def _whole(text: str) -> bool:
@@ -314,7 +367,8 @@ def _templates(text: str, translation: str) -> Iterator[Template]:
 def _template(text: str, translation: str) -> Template:
     pieces = _PLACE.split(_folded(text))
     own = [word for piece in pieces[::2] for word in _WORDS.findall(piece)]
-    cost = _WEAK if len(own) <= 1 and sum(map(len, own)) < _SAYING else 0.3 / len(own or [""])
+    cost = _WEAK if _PREPOSITIONS.issuperset(own) else 0.3 / len(own)
+    cost += sum(_JOINT if piece == " " else -_LITTLE if "=" in piece else 0 for piece in pieces[2:-1:2])
     return Template(tuple(pieces[::2]), tuple(map(int, pieces[1::2])), translation, sum(map(len, pieces[::2])), cost)
 
 
@@ -328,11 +382,6 @@ def _variants(text: str) -> Iterator[str]:
 
 def _folded(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-def _left(text: str) -> int:
-    """Words that are prose."""
-    return len(_PROSE.findall(_CODE.sub("", text)))
 
 
 def _by_rarest_word(templates: list[Template]) -> dict[str, list[Template]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mqlab import units
+from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.findings import Change, Finding
@@ -76,7 +77,7 @@ def _died(facts: Facts, first: Finding) -> Step | None:
         return None
     names = ", ".join(dict.fromkeys(one.who for one in own))
     at = units.clock(own[0].since) if own[0].since <= first.started_at.timestamp() else ""
-    return Step("trigger", at, f"{names} fell silent", "#when", inferred=True)
+    return Step("trigger", at, f"{names} fell silent", "#story-timeline", inferred=True)
 
 
 def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
@@ -89,12 +90,21 @@ def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
         for number, one in enumerate(changes, 1)
         if one.at is not None and -_BEFORE <= one.at - began <= _AFTER
         and (one.before is not None or one.what.startswith("topic "))
+        and _bears(first, one)
         and any(f" {name} " in f" {one.what} {one.after} " for name in names)
     ]  # fmt: skip
     for _, number, one in sorted(near, key=lambda entry: entry[:2])[:1]:
         later = (one.at or 0.0) > began
         text = f"{_words(one)}, seen at {units.clock(one.at)}" if later else _words(one)
         yield Step("trigger", "" if later else units.clock(one.at), text, f"#C{number}", inferred=True)
+
+
+def _bears(first: Finding, change: Change) -> bool:
+    """A setting has to be one that the catalogue speaks of for this class; members and sessions need not."""
+    key, texts = change.what.rpartition(" ")[2], INCIDENTS.get(first.incident)
+    if "." not in key or texts is None:
+        return True
+    return any(key in text for text in (texts.what, texts.proves, texts.mechanism, texts.mitigate, texts.fix))
 
 
 def _named(first: Finding) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mqlab import units
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
-from mqlab.findings import Change, Finding
+from mqlab.findings import Certainty, Change, Finding, Severity
 from mqlab.frames import where
 from mqlab.measure_names import measure_words
 
@@ -36,6 +36,11 @@ TRAFFIC, DELIVERY = "Traffic amplification", "Delivery: loss and duplication"
 def family(incident: str) -> str:
     """The catalogue's family of a class."""
     return INCIDENTS[incident].family if incident in INCIDENTS else ""
+
+
+def harmful(finding: Finding) -> bool:
+    """Whether it happened and did harm: neither a notice nor a risk that settings alone make."""
+    return finding.severity > Severity.NOTICE and finding.certainty > Certainty.POSSIBLE
 
 
 @dataclass(frozen=True, slots=True)

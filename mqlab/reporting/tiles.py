@@ -12,6 +12,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.figures.timeline import lag_points
 from mqlab.findings import Finding, Severity
+from mqlab.measure_names import is_ours
 from mqlab.mqtt.chain_stages import Step, Whereabouts
 from mqlab.reporting.evidence import DELIVERY, Dossier, family
 from mqlab.shared.benign_lines import ORDERLY
@@ -98,6 +99,7 @@ def _whole(value: float) -> str:
 _NOTES: Mapping[str, tuple[tuple[str, str, Callable[[float], str]], ...]] = {
     "lost_records": (("published_messages", "of {} published", _whole),),
     "diverted_messages": (("published_messages", "of {} published meanwhile", _whole),),
+    "dropped_messages": (("distinct_messages", "copies among them", _whole),),
     "delivered_rows": (("distinct_messages", "of {} different messages", _whole),),
     "duplicated_records": (("records_handled", "of {} records", _whole),),
     "excess_bytes": (
@@ -117,6 +119,8 @@ _NOTES: Mapping[str, tuple[tuple[str, str, Callable[[float], str]], ...]] = {
     "takeovers": (("period_seconds", "one every {}", units.duration),),
 }  # fmt: skip
 """Measures that say how much another one is, and how that is told."""
+_NEEDS = {"amplification_factor": "healthy_factor"}
+"""Who makes the data itself receives next to nothing: a factor tells something of hosts that usually pass data on."""
 
 
 def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tuple[Tile, ...]:
@@ -126,7 +130,7 @@ def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tup
         return _watched(facts, diagnosis, found)
     whole = summary(audits(facts))
     costs = dict(_costs(facts, diagnosis, found, whole, first))
-    shown = [*costs.values(), *_lasted(diagnosis, first, found)]
+    shown = [*costs.values(), *_others(found, first), *_lasted(diagnosis, first)]
     loss = lost(facts, diagnosis, found)
     if _LOST in costs or loss.value in {one.value for one in shown}:
         return tuple(shown[:MOST])
@@ -164,17 +168,15 @@ _OF_ALL = frozenset({_LOST, "refused", "failed"})
 
 def _card(diagnosis: Diagnosis, dossier: Dossier, name: str, title: str) -> Tile | None:
     """The card of one measure; None where it was not counted, or counted as nothing."""
-    value = headline.total(diagnosis, dossier.finding, name)
+    value = headline.amount(diagnosis, dossier.finding, name)
     if not value:
         return None
     notes = (
         words.format(told(dossier.finding.measures[other]))
         for other, words, told in _NOTES.get(name, ())
-        if dossier.finding.measures.get(other, 0) >= 1
+        if dossier.finding.measures.get(other, 0) >= 1 and _NEEDS.get(other, other) in dossier.finding.measures
     )
-    return Tile(
-        _one(title) if value == 1 else title, units.measure(name, value), " · ".join(notes), f"#{dossier.anchor}-{name}"
-    )
+    return Tile(_one(title) if value == "1" else title, value, " · ".join(notes), f"#{dossier.anchor}-{name}")
 
 
 def _one(title: str) -> str:
@@ -205,15 +207,20 @@ def _share(whole: Summary) -> str:
     return " · ".join(filter(None, (of, more)))
 
 
-def _lasted(diagnosis: Diagnosis, first: Finding, found: Sequence[Dossier]) -> Iterator[Tile]:
+def _others(found: Sequence[Dossier], first: Finding) -> Iterator[Tile]:
+    """What a team's own detector counted."""
+    for one in (measured for dossier in found if dossier.finding is first for measured in dossier.measures):
+        if first.measures[one.name] and not is_ours(one.name):
+            yield Tile(one.words, one.value, "", f"#{one.anchor}")
+
+
+def _lasted(diagnosis: Diagnosis, first: Finding) -> Iterator[Tile]:
     """How long it lasted, as far as the material shows."""
     end = first.ended_at or units.moment(diagnosis.material.window[1])
     if first.started_at is not None and end is not None and end > first.started_at:
+        lasted = units.duration((end - first.started_at).total_seconds())
         note = "still open when the material ends" if first.ongoing else f"until {units.clock(end)} UTC"
-        anchor = next(one.anchor for one in found if one.finding is first)
-        yield Tile(
-            "from first to last sign", units.duration((end - first.started_at).total_seconds()), note, f"#{anchor}"
-        )
+        yield Tile("from first to last sign", lasted, note, "#when")
 
 
 def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
@@ -287,7 +294,7 @@ def _on_the_way(diagnosis: Diagnosis) -> Tile | None:
         audit_json.UNKNOWN: (
             "messages arrived nowhere",
             Whereabouts.UNKNOWN,
-            "by ledgers; no line tells where they are",
+            "by ledgers; nothing tells what became of it",
         ),
     }[outcome]
     count = sum(gap.messages for gap in gaps if gap.where is where)

@@ -6,7 +6,7 @@ fall silent until they are expelled.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +20,7 @@ from mqlab.kafka.lives import lives
 from mqlab.kafka.rows import End
 from mqlab.memo import per_facts
 from mqlab.shared.actors import base_name, folder
+from mqlab.sources import Role
 from mqlab.units import clock
 
 BROKER, MEMBER = "broker", "member"
@@ -56,19 +57,39 @@ def deaths(facts: Facts) -> tuple[Death, ...]:
 
 
 def _brokers(facts: Facts) -> Iterator[Death]:
-    by_log: dict[_Log, list[Episode]] = defaultdict(list)
-    for one in facts.of_kind(*_STARTS, *_STOPS):
-        if one.first_at is not None:
-            by_log[folder(one.source), base_name(one.source), one.node].append(one)
     away = _moved_away(facts)
-    for log, told in sorted(by_log.items(), key=lambda entry: (entry[0][:2], entry[0][2] or "")):
-        lines = sorted(told, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
-        own, name = _heard(facts, log, lines, by_log), _name(log, by_log)
+    by_log = _logs(facts, away)
+    heard, in_folder = _heard(facts, by_log), Counter(where for where, _, _ in by_log)
+    for log, lines in sorted(by_log.items(), key=lambda entry: (entry[0][:2], entry[0][2] or "")):
+        alone, mine = in_folder[log[0]] == 1, {e.source for e in lines}
+        own = [one for one in heard[log[0]] if alone or one.place.source in mine]
+        name = _name(log, alone=alone and len(by_log) > 1)
+        taken = [after for _, after in away.get(log[2] or "", ())]
         for before, after in pairwise(lines):
             if {before.kind, after.kind} <= set(_STARTS) and _apart(before, after):
-                yield _back(name, own, before, after, away.get(log[2] or "", ()))
-        if lines[-1].kind in _STARTS:
-            yield from _never_back(facts, name, own[-1], away.get(log[2] or "", ()))
+                yield _back(name, own, before, after, taken)
+        if own and (not lines or lines[-1].kind in _STARTS):
+            yield from _never_back(facts, name, own[-1], taken)
+
+
+def _logs(
+    facts: Facts, away: Mapping[str, Sequence[tuple[Leadership, Leadership]]]
+) -> Mapping[_Log, Sequence[Episode]]:
+    """Starts and stops of each log of a broker by time; none of one that only its leaderships tell of."""
+    found: dict[_Log, list[Episode]] = defaultdict(list)
+    for one in facts.of_kind(*_STARTS, *_STOPS):
+        if one.first_at is not None:
+            found[folder(one.source), base_name(one.source), one.node].append(one)
+    told_of, folders = {node for _, _, node in found}, {where for where, _, _ in found}
+    for node in sorted(away.keys() - told_of):
+        if (where := folder(away[node][0][0].evidence.source)) not in folders:
+            found[where, "", node] = []
+    return {log: sorted(told, key=_moment) for log, told in found.items()}
+
+
+def _moment(line: Episode) -> tuple[float, str, int]:
+    """Lines of one second keep the order of their log."""
+    return line.first_at or 0.0, line.source, line.first.line or 0
 
 
 class _Heard(NamedTuple):
@@ -83,35 +104,37 @@ _Log = tuple[str, str, str | None]
 """Folder and name of a broker's log, and the broker where it says who it is: rotated files are one log."""
 
 
-def _name(log: _Log, logs: Collection[_Log]) -> str:
+def _name(log: _Log, *, alone: bool) -> str:
+    """The broker's number; else the folder of its log, where it lies there *alone*, else the log's own name."""
     where, file, node = log
-    if node is not None:
-        return f"broker {node}"
-    alone = sum(other[0] == where for other in logs) == 1 and len(logs) > 1
-    return where.rpartition("/")[2] if alone else file
+    return f"broker {node}" if node is not None else where.rpartition("/")[2] if alone else file
 
 
 def _apart(before: Episode, after: Episode) -> bool:
     return (after.first_at or 0.0) - (before.last_at or 0.0) > _ONE_START
 
 
-def _heard(facts: Facts, log: _Log, lines: Sequence[Episode], logs: Collection[_Log]) -> list[_Heard]:
-    """What the broker's logs tell, by time: all of its folder, unless another broker's log lies there."""
-    sources, alone = {e.source for e in lines}, sum(other[0] == log[0] for other in logs) == 1
-    own = [e for e in facts.episodes if e.source in sources or (alone and folder(e.source) == log[0])]
-    ends = ((e, at, place) for e in own for at, place in ((e.first_at, e.first), (e.last_at, e.last)))
-    return sorted((_Heard(at, e.kind, place) for e, at, place in ends if at is not None), key=lambda heard: heard.at)
+def _heard(facts: Facts, logs: Collection[_Log]) -> Mapping[str, Sequence[_Heard]]:
+    """What logs of brokers tell, by folder and time."""
+    found: dict[str, list[_Heard]] = {where: [] for where, _, _ in logs}
+    brokers = {one.source for one in facts.coverage if one.role is Role.BROKER_LOG}
+    brokers |= {one.source for one in facts.of_kind(*_STARTS, *_STOPS, "leader-started")}
+    for one in facts.episodes:
+        if one.source in brokers and folder(one.source) in found:
+            ends = ((one.first_at, one.first), (one.last_at, one.last))
+            found[folder(one.source)] += [_Heard(at, one.kind, place) for at, place in ends if at is not None]
+    return {where: sorted(told, key=lambda heard: heard.at) for where, told in found.items()}
 
 
-def _moved_away(facts: Facts) -> Mapping[str, Sequence[Leadership]]:
-    """By broker: leaderships that others took from it while it was not in sync, by time."""
-    found: dict[str, list[Leadership]] = defaultdict(list)
+def _moved_away(facts: Facts) -> Mapping[str, Sequence[tuple[Leadership, Leadership]]]:
+    """By broker: what it led, and what others led after it while it was not in sync, by time."""
+    found: dict[str, list[tuple[Leadership, Leadership]]] = defaultdict(list)
     for rows in leaderships(facts).values():
         for before, after in pairwise(rows):
             out = after.isr is not None and before.leader not in after.isr
             if after.at is not None and before.leader != after.leader and out:
-                found[before.leader].append(after)
-    return {name: sorted(rows, key=lambda row: row.at or 0.0) for name, rows in found.items()}
+                found[before.leader].append((before, after))
+    return {name: sorted(rows, key=lambda pair: pair[1].at or 0.0) for name, rows in found.items()}
 
 
 def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, away: Sequence[Leadership]) -> Death:
@@ -132,7 +155,7 @@ def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, awa
 def _never_back(facts: Facts, name: str, last: _Heard, away: Sequence[Leadership]) -> Iterator[Death]:
     since, place = last.at, last.place
     taken = next((row for row in away if (row.at or 0.0) > since), None)
-    if taken is not None and taken.at is not None and (facts.covered_until() or 0.0) - since > _LATER:
+    if taken is not None and taken.at is not None and max(facts.covered_until() or 0.0, taken.at) - since > _LATER:
         how = f"last heard of at {clock(since)}, others led its partitions from {clock(taken.at)}"
         yield Death(name, BROKER, since, taken.at, how, (place, taken.evidence))
 

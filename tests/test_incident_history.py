@@ -18,15 +18,17 @@ from mqlab.verbs.comparing import entries
 def row(entry, since, until=None, incident="slow-consumer", places=("orders",), **more):
     """An incident at a time of the day."""
     lasted = at(until) if until else at(since) + 60
-    return Incident(entry, incident, "", at(since), lasted, True, "critical", "proven", "shop/orders", places, **more)
+    return Incident(
+        entry, incident, "late", "", at(since), lasted, True, "critical", "proven", "shop/orders", places, **more
+    )
 
 
 def test_a_capture_becomes_a_row_with_its_cost_and_the_times_that_people_noted():
     noted = IncidentNotes("Parcels late", *(moment(at(minute)) for minute in ("10:03", "10:05", "11:01")))
     told = history.incident("one", before(measures={"rebalances": 4}), noted)
 
-    assert (told.title, told.severity, told.places, told.cost) == (
-        "Parcels late", "critical", ("shop",), ("4 rebalances", "It lasted 120 s")
+    assert (told.title, told.severity, told.places, told.cost, told.besides) == (
+        "Parcels late", "critical", ("shop",), ("4 rebalances",), ("It lasted 120 s",)
     )  # fmt: skip
     assert told.seconds == (("detect", 120.0), ("mitigate", 240.0), ("resolve", 3600.0))
 

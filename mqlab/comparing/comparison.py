@@ -62,8 +62,10 @@ def _changed(a: Side, rows: Sequence[SettingRow]) -> Iterator[str]:
     for row in rows:
         if a.lead is not None and a.lead.incident in row.named_by:
             whose = f"{row.scope} {row.owners}".strip()
-            values = f"{row.key} of {whose} is {row.a} in A, {row.b} in B"
-            yield f"A setting that {a.lead.incident} depends on differs: {values}."
+            yield (
+                f"A setting that {a.lead.incident} depends on differs: {row.key} of {whose} is {row.a} in A, "
+                f"{row.b} in B."
+            )
 
 
 def timeline(comparison: Comparison) -> Any:

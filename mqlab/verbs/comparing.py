@@ -91,7 +91,7 @@ def history(folder: str, form: str, output: str | None, **chosen: Any) -> int:
             for number, one in enumerate(found, start=1)
         ]
     if all(one.incident == told.UNREADABLE for one in rows):
-        because = f"{rows[0].entry}: {rows[0].title}" if rows else "no folder and no archive is in it"
+        because = f"{rows[0].entry}: {rows[0].told}" if rows else "no folder and no archive is in it"
         raise NothingReadableError([folder], because)
     whole = told.history(folder, rows)
     if form == "json":

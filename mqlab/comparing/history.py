@@ -156,28 +156,27 @@ def summary(told: History) -> str:
         for one in told.incidents
     )
     parts = [f"{units.number(kinds[name])} {words}" for name, words in _KINDS.items() if kinds[name]]
-    return f"{units.counted(len(told.incidents), 'entry').replace('entrys', 'entries')}: {', '.join(parts)}."
+    count = len(told.incidents)
+    return f"{units.number(count)} {'entry' if count == 1 else 'entries'}: {', '.join(parts)}."
 
 
 _QUIET = ("healthy", "undetermined", UNREADABLE)
 _KINDS = {
     "incident": "with an incident", "benign": "with a benign change only", "healthy": "healthy",
-    "undetermined": "undetermined", UNREADABLE: "unreadable",
+    "undetermined": "undetermined", UNREADABLE: "that could not be read",
 }  # fmt: skip
+_TIMES = {"detect": "Time to detect", "mitigate": "Time to mitigate", "resolve": "Time to resolve"}
 
 
 def times(told: History) -> tuple[str, ...]:
     """The median time to detect, mitigate and resolve, each with how many it is of."""
     found = []
-    for name in TIMES:
+    known = units.counted(sum(one.is_incident for one in told.incidents), "incident")
+    for name, words in _TIMES.items():
         taken = [seconds for one in told.incidents for what, seconds in one.seconds if what == name]
-        known = sum(one.is_incident for one in told.incidents)
         if taken:
-            span = f", {units.duration(min(taken))} to {units.duration(max(taken))}" if len(taken) > 1 else ""
-            middle = units.duration(median(taken))
-            found.append(
-                f"Time to {name}: median {middle} (n = {len(taken)} of {units.counted(known, 'incident')}{span})."
-            )
+            middle, least, most = (units.duration(value) for value in (median(taken), min(taken), max(taken)))
+            found.append(f"{words}: median {middle}, from {least} to {most} (n = {len(taken)} of {known}).")
     early = [one.entry for one in told.incidents if any((getattr(one, name) or 0.0) < 0 for name in TIMES)]
     if early:
         found.append(f"Left out, noted before the onset that the data show: {few(early, 3)}.")
@@ -202,8 +201,10 @@ def tables(told: History) -> tuple[Table, ...]:
     )
 
 
-_HOW_LONG = "Detect, mitigate and resolve say how long after the onset that was; incident.yml has the moments."
-_HEADER = ("UTC", "entry", "class", "what it was, what it cost", "severity", *TIMES)
+_HOW_LONG = (
+    "Detected, mitigated and resolved are times after the onset that the data show; incident.yml has the moments."
+)
+_HEADER = ("UTC", "entry", "class", "what it was, what it cost", "severity", "detected", "mitigated", "resolved")
 
 _TOLD = _HEADER.index("what it was, what it cost")
 

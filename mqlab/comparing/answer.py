@@ -94,7 +94,9 @@ def _without(a: Side, b: Side) -> Answer:
     state = a.state(b.lead.incident)
     found = f"{b.lead.incident} ({b.lead.certainty.name.lower()}) at {b.lead.subject}"
     if state.name in ABSENT:
-        return Answer(NEW, f"B shows {found}, which was looked for in A and not found there: it is new in B.")
+        untold = few([name for _, name in sorted(place(b, b.lead))], 3)
+        unsure = () if _known(b, a, b.lead) else (f"A tells nothing of {untold}, where it is in B.",)
+        return Answer(NEW, f"B shows {found}, which was looked for in A and not found there: it is new in B.", unsure)
     return Answer(
         UNKNOWN,
         f"B shows {found}; whether A had it is not known, because there it is {_because(state.name, state.because)}.",

@@ -53,7 +53,8 @@ class Answer:
 def answer(a: Side, b: Side) -> Answer:
     """The relation of *b* to *a*."""
     if _rows(a.facts) == _rows(b.facts):
-        return Answer(SAME_MATERIAL, f"A and B are the same material: no difference. {_verdict(a, 'Both', 'say')}")
+        both = a.diagnosis.verdict.incident
+        return Answer(SAME_MATERIAL, f"A and B are the same material: no difference. Both say {both}.")
     if a.lead is None:
         return _without(a, b)
     same = [one for one in b.of(a.lead.incident) if b.lead is not None and b.state(one.incident).name == FOUND]
@@ -75,10 +76,6 @@ def _rows(facts: Facts) -> tuple[object, ...]:
 
 def _systems(side: Side) -> str:
     return few([SYSTEMS[name] for name in sorted(systems(side.facts))], 3) or "of no known system"
-
-
-def _verdict(side: Side, name: str, verb: str) -> str:
-    return f"{name} {verb} {side.diagnosis.verdict.incident}."
 
 
 def _without(a: Side, b: Side) -> Answer:

@@ -4,12 +4,16 @@ import json
 from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
 from comparing_builder import AFTER, BEFORE, LATER, before, side
 from facts_builder import at
 from test_report import Page
 
+from mqlab import capture
+from mqlab.cli import commands
 from mqlab.comparing import history, pages
 from mqlab.comparing.history import Incident
+from mqlab.errors import NothingReadableError
 from mqlab.notes import IncidentNotes
 from mqlab.units import moment
 from mqlab.verbs.comparing import entries
@@ -81,6 +85,17 @@ def test_the_table_the_page_and_the_document_hold_every_entry():
     assert max(map(len, screen)) <= 118
     assert [line for line in screen if "it is empty" in line]
     assert [len(series) for series in history.marks(told)[1]] == [2]
+
+
+def test_an_entry_that_mqlab_fails_on_is_a_row_and_not_the_end(team, monkeypatch):
+    def broken(*_, **__):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(capture, "open_capture", broken)
+    told = CliRunner().invoke(commands, ["history", str(team)])
+
+    assert isinstance(told.exception, NothingReadableError)
+    assert "2025/b: A bug of mqlab, please report it: RecursionError: too deep" in str(told.exception)
 
 
 @pytest.fixture

@@ -149,6 +149,8 @@ def _incident(entry: str, path: Path, tell: Callable[[str], None], chosen: Mappi
         raise
     except MqlabError as error:
         return told.unreadable(entry, str(error))
+    except Exception as error:  # one entry that mqlab fails on does not take the others with it
+        return told.unreadable(entry, f"A bug of mqlab, please report it: {type(error).__name__}: {error}")
     return told.incident(entry, told_side, notes)
 
 

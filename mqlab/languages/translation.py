@@ -66,7 +66,7 @@ _TIDYING = tuple(
 """Marks between Chinese words are Chinese and have their own room; names and numbers stand apart."""
 _DIGIT = re.compile(r"\d")
 _GOOD = 0.25
-_LITTLE, _JOINT, _NEAR, _FAR, _WEAK = 0.05, 0.15, 0.4, 1.5, 0.6
+_LITTLE, _LISTED, _JOINT, _NEAR, _FAR, _WEAK = 0.05, 0.1, 0.15, 0.4, 1.5, 0.6
 """What readings cost, where a word that is left costs 1."""
 _SHORT, _LONG, _MOST_WORDS, _TWO = 24, 8, 24, 3
 _PREPOSITIONS = {
@@ -299,7 +299,7 @@ class Translator:
         if template.cost >= _WEAK and any(cost > 1 for _, cost in parts.values()):
             return "", inf
         told = _PLACE.sub(lambda place: parts.get(int(place[1]), ("", 0))[0], template.translation)
-        far = sum(len(_HARD.findall(place)) * _FAR + len(_SOFT.findall(place)) * _NEAR for place in places)
+        far = sum(len(_HARD.findall(place)) * _FAR + len(_SOFT.findall(place)) * _LISTED for place in places)
         return told, template.cost + far + sum(cost for _, cost in parts.values())
 
     def _edged(self, text: str, known: dict[str, _Told]) -> _Told:

@@ -150,6 +150,13 @@ def test_measures_are_of_the_same_place_with_difference_and_ratio():
     )
 
 
+def test_a_measure_that_never_ends_is_null_in_the_document():
+    a = side(BEFORE, (late(measures={"drain_seconds": float("inf")}),))
+    told = json.loads(comparison.dumps(comparison.compare(a, side(AFTER, (late(measures={"drain_seconds": 60}),)))))
+
+    assert [(row["a"], row["b"], row["ratio"]) for row in told["measures"]] == [(None, 60, 0)]
+
+
 def test_settings_differ_by_what_was_printed_by_time_and_places_come_last():
     a = settings("""
         at     owner  key               value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from typing import Any
 
 from mqlab import units
@@ -84,9 +85,15 @@ def dumps(comparison: Comparison) -> str:
         "b": _side(comparison.b),
         "load": [asdict(one) for one in comparison.load] if comparison.load else None,
         **{name: [asdict(row) for row in getattr(comparison, name)] for name in names},
-        "measures": [asdict(row) | {"ratio": row.ratio} for row in comparison.measures],
+        "measures": [_measured(row) for row in comparison.measures],
     }
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def _measured(row: MeasureRow) -> dict[str, Any]:
+    """JSON has no infinity: what never ends is null."""
+    numbers = {"a": row.a, "b": row.b, "ratio": row.ratio}
+    return asdict(row) | {name: v if v is not None and isfinite(v) else None for name, v in numbers.items()}
 
 
 def _side(side: Side) -> dict[str, Any]:

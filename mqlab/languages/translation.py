@@ -31,7 +31,7 @@ _READINGS = 8
 """Templates that are tried of those that fit, the one with most letters of its own first."""
 _STEPS = 400
 """Readings of one text; what is left then stays as it is."""
-_DEEPEST = 14
+_DEEPEST, _FEW = 14, 2
 _LONGEST, _LONGEST_GLUED = 6000, 400
 _JOINTS = ((re.compile(r"( {2,}| \| | · | → | -> )"), None), (re.compile("(; )"), "；"), (re.compile("(: )"), "："))
 _LATER = (
@@ -181,7 +181,11 @@ class Translator:
         self._steps = self._depth = 0
         inner = text.strip(_AROUND)
         start = text.index(inner)
-        return text[:start] + self._best(inner, {})[0] + _marks(text[start + len(inner) :])
+        told = self._best(inner, {})[0]
+        left = self._left(told)
+        if left > _FEW and left > self._left(inner) / 2:
+            return text  # a line of a log, or prose of somebody else: its few words that are known are no reason
+        return text[:start] + told + _marks(text[start + len(inner) :])
 
     def _best(self, text: str, known: dict[str, _Told]) -> _Told:
         """The translation that costs least: words that are left, and readings that are far-fetched."""

@@ -32,7 +32,7 @@ def in_other_words(pattern: str) -> str:
 
 def double() -> None:
     """Make the table of signatures twice as long; nothing may have read it yet."""
-    signatures.ORIGINS = signatures.ORIGINS * 2
+    signatures.ORIGINS = (*signatures.ORIGINS, *signatures.ORIGINS)
     signatures.SIGNATURES = (*signatures.SIGNATURES, *map(_other, signatures.SIGNATURES))
 
 

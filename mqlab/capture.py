@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import intake, units
+from mqlab import intake, languages, plugins, units
 from mqlab.assemble import assemble
 from mqlab.assembly.rows import Gathered
 from mqlab.cache import reading
@@ -47,6 +47,8 @@ from mqlab.material import remote as material_remote
 from mqlab.material.walking import STDIN
 from mqlab.narrowing import narrowed
 from mqlab.notes import IncidentNotes, read_notes
+from mqlab.plugins import named
+from mqlab.plugins.taking import taken
 from mqlab.sources import Source
 from mqlab.spark import clusters, early
 from mqlab.spark.session import spark_session
@@ -94,6 +96,7 @@ class Options:
     remote: str | None = None
     workspace: str | None = None
     ledger: str | None = None
+    plugins: Sequence[str] = ()
 
     def zones(self) -> tuple[tuple[str, str], ...]:
         """``log_tz`` as (glob, zone) pairs.
@@ -125,15 +128,19 @@ class Capture:
     sources: tuple[Source, ...]
     cache: Path
     places: Places = field(repr=False)
+    extended: tuple[plugins.Plugin, ...] = field(default=(), repr=False)
+    """The plug-ins that it was read and diagnosed with; they are in force again where it is asked something."""
 
     def __repr__(self) -> str:
         from mqlab.card import text
 
+        plugins.use(self.extended)
         return text(self.diagnosis, self.sizes())
 
     def _repr_html_(self) -> str:
         from mqlab.card import html
 
+        plugins.use(self.extended)
         return html(self.diagnosis, self.sizes())
 
     @property
@@ -146,6 +153,7 @@ class Capture:
         """Every figure, as a method: ``capture.plot.timeline()``."""
         from mqlab.plots import Plots
 
+        plugins.use(self.extended)
         return Plots(self.facts, self.diagnosis, self.options.group, self.options.topic, self.options.client)
 
     # -- tables ------------------------------------------------------------------------------------------------------
@@ -299,6 +307,7 @@ class Capture:
         client: str | None = None,
     ) -> Capture:
         """The capture within a time and about one group, topic or client, diagnosed anew; its tables stay whole."""
+        plugins.use(self.extended)
         facts = narrowed(self.facts, units.epoch(since), units.epoch(until), group, topic, client)
         told = {"since": since, "until": until, "group": group, "topic": topic, "client": client}
         options = replace(self.options, **{name: value for name, value in told.items() if value is not None})  # type: ignore[arg-type]
@@ -311,6 +320,7 @@ class Capture:
 
         The workspace keeps no copy of the material; standard input is gone for good.
         """
+        plugins.use(self.extended)
         if STDIN in self.paths or all(
             s.format == "unreadable" or material_remote.is_there(s.location) for s in self.sources
         ):
@@ -351,6 +361,7 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
     client: str | None = None,
     log_tz: str | Sequence[str | tuple[str, str]] = (),
     ledger: str | None = None,
+    plugins: str | Sequence[str] = (),
     workspace: str | None = None,
     master: str | None = None,
     remote: str | None = None,
@@ -360,14 +371,17 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
 
     *since* and *until* (ISO text, UTC unless a zone is written, or epoch seconds), *group*, *topic* and *client* leave
     out what is about something else. *log_tz* names the zone of logs that do not write theirs: ``ZONE`` or
-    ``GLOB=ZONE``, later ones win. *ledger* is a file that says which files are ledgers (docs/ledgers.md). *workspace*
-    is the folder in which what was read is kept. *master* or *remote* say where Spark runs. *progress* is told each
-    step; a notebook shows it, unless it is given.
+    ``GLOB=ZONE``, later ones win. *ledger* is a file that says which files are ledgers (docs/ledgers.md). *plugins* are
+    folders or packages with formats and rules of your own (docs/plugins.md; default: ``$MQLAB_PLUGINS``): code that
+    runs here. *workspace* is the folder in which what was read is kept. *master* or *remote* say where Spark runs.
+    *progress* is told each step; a notebook shows it, unless it is given.
 
     Raises:
-        MqlabError: nothing readable, no such path, no Java, a workspace that cannot be written.
+        MqlabError: nothing readable, no such path, no Java, a plug-in or workspace that cannot be used.
     """
-    options = Options(since, until, group, topic, client, log_tz, master, remote, workspace, ledger)
+    names = named((plugins,) if isinstance(plugins, str) else plugins)
+    extended = taken(names)
+    options = Options(since, until, group, topic, client, log_tz, master, remote, workspace, ledger, names)
     begin, end, zones = units.epoch(since), units.epoch(until), options.zones()
     given = (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
     notes, ledgers = read_notes(given), read_map(ledger)
@@ -381,8 +395,11 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
             tell("looking for causes")
             facts = assemble(Gathered.of(material.rows, material.sources), (*notes.zones, *zones))
             facts = narrowed(facts, begin, end, group, topic, client)
+            languages.keep(facts)
             diagnosis = diagnose(facts, [d.id for d in notes.dismissed])
-            capture = Capture(given, facts, diagnosis, notes, options, material.sources, cache, material.places)
+            capture = Capture(
+                given, facts, diagnosis, notes, options, material.sources, cache, material.places, extended
+            )
         except BaseException:
             hold.release()
             raise

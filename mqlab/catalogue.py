@@ -7,12 +7,14 @@ as Markdown; ``docs/incidents.md`` is that output.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
+from mqlab import plugins
 from mqlab.commands import Command, commands, read_toml
+from mqlab.errors import PluginError
+from mqlab.plugins.entries import ensure_fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,13 @@ class Incident:
     """Those of them that its rule looks at one by one: where it rejects the class, they are ordinary."""
     notebooks: tuple[str, ...] = ()
     """Notebooks that explain a finding of this class."""
+    cost: tuple[str, ...] = ()
+    """What a title begins with: templates over the measures of a finding, its subject and its facts. The first that can
+    be filled is taken (``mqlab.headline``)."""
+    cause: tuple[str, ...] = ()
+    """What a title says of the mechanism, the same way; the last one needs nothing."""
+    begins: tuple[str, ...] = ()
+    """What begins at the start of a finding, the same way."""
     benign: bool = False
     """A state or a look-alike: nothing to repair."""
     of_traffic: bool = False
@@ -93,33 +102,40 @@ class Incident:
         return head + "".join(f"\n\n### {name}\n\n{text.strip(chr(10))}" for name, text in sections.items()) + "\n"
 
 
-class _Catalogue(Mapping[str, Incident]):
-    """Incidents by slug, read from the package at the first look."""
-
-    @cached_property
-    def _entries(self) -> dict[str, Incident]:
-        return {slug: _incident(slug, entry) for slug, entry in read_toml("catalogue.toml").items()}
-
-    def __getitem__(self, slug: str) -> Incident:
-        return self._entries[slug]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-
-def _incident(slug: str, entry: dict[str, Any]) -> Incident:
+def _incident(slug: str, entry: Mapping[str, Any]) -> Incident:
     known = commands()
-    names = ("systems", "needs", "accounts_for", "signs", "may_bring", "shown_by", "judges", "notebooks")
+    told = ("systems", "needs", "notebooks", "cost", "cause", "begins")
+    names = (*told, "accounts_for", "signs", "may_bring", "shown_by", "judges")
     lists = {name: tuple(entry.get(name, ())) for name in names}
-    wanted = tuple(known[name] for name in entry.pop("fetch"))
-    return Incident(slug=slug, commands=wanted, **(entry | lists))
+    wanted = tuple(known[name] for name in entry["fetch"])
+    rest = {key: value for key, value in entry.items() if key != "fetch"}
+    return Incident(slug=slug, commands=wanted, **(rest | lists))
 
 
-INCIDENTS: Mapping[str, Incident] = _Catalogue()
-"""Every class by its slug, in the order of the catalogue."""
+def _of_plugin(slug: str, entry: Any) -> Incident:
+    """A class of a plug-in, which may leave out what its other texts say.
+
+    Raises:
+        PluginError: it lacks something, or names a command that nobody knows.
+    """
+    said = entry
+    if isinstance(entry, dict):
+        told = {"mechanism": entry.get("what"), "confirm": entry.get("proves")}
+        said = {"family": "Of your own", "fetch": []} | {k: v for k, v in told.items() if v is not None} | entry
+    ensure_fits(plugins.CATALOGUE, slug, said, Incident, {"commands": "fetch"}, ("slug",))
+    if unknown := [name for name in said["fetch"] if name not in commands()]:
+        because = f"{slug} fetches {', '.join(unknown)}, which no {plugins.COMMANDS} describes"
+        raise PluginError(plugins.place(plugins.CATALOGUE, slug), because)
+    return _incident(slug, said)
+
+
+def _incidents() -> Mapping[str, Incident]:
+    own = {slug: _of_plugin(slug, entry) for slug, entry in plugins.tables(plugins.CATALOGUE).items()}
+    return {slug: _incident(slug, entry) for slug, entry in read_toml(plugins.CATALOGUE).items()} | own
+
+
+INCIDENTS: Mapping[str, Incident] = plugins.Named(_incidents)
+"""Every class by its slug, in the order of the catalogue; read at the first look."""
 
 
 def markdown() -> str:

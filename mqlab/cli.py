@@ -21,7 +21,7 @@ from mqlab.verbs.completing import classes, completion, names
 from mqlab.verbs.groups import drain, rebalances, whatif
 from mqlab.verbs.helping import WIDEST, Verbs
 from mqlab.verbs.listing import checklist, formats, incidents
-from mqlab.verbs.material import common, deliver, language, opened, progress, written
+from mqlab.verbs.material import common, deliver, extend, language, opened, progress, with_plugins, written
 from mqlab.verbs.session import session
 
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
@@ -43,6 +43,10 @@ LATER = {
     "lab": (
         "mqlab.lab.verb",
         "Real brokers on this machine, incidents made on purpose, and whether the diagnosis was right.",
+    ),
+    "plugin": (
+        "mqlab.plugins.verb",
+        "Formats, rules and known errors of your own: begin a plug-in, try it.",
     ),
     "redact": (
         "mqlab.gather.redact_command",
@@ -91,7 +95,9 @@ def triage(form: str, output: str | None, why: bool, exit_code: bool, **material
     if form == "json":
         text = jsonout.dumps(capture.diagnosis)
     else:
-        text = screen.screen(capture.diagnosis, material["paths"], zone, audits=audits(capture.facts), why=why)
+        named = [word for plugin in material["plugins"] for word in ("--plugins", plugin)]
+        paths = [*material["paths"], *named]
+        text = screen.screen(capture.diagnosis, paths, zone, audits=audits(capture.facts), why=why)
         if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
             text = rows.coloured(text)
     deliver(text, output)
@@ -149,6 +155,7 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
 def report(output: str, short: bool, template: str, exit_code: bool, **material: Any) -> int:
     """Write the postmortem as one HTML file or PDF, with its findings beside it as NAME.findings.json."""
     from mqlab import screen
+    from mqlab.languages import said
     from mqlab.reporting import pages, printing
 
     chosen, out = pages.SHORT if short else template, Path(output)
@@ -157,10 +164,12 @@ def report(output: str, short: bool, template: str, exit_code: bool, **material:
     capture, _ = opened(**material)
     with progress() as tell:
         tell("running the notebooks")
+        from mqlab.headline import headline
         from mqlab.report import findings_beside, render
 
         written = render(capture, out, template=chosen)
-    click.echo(f"{capture.diagnosis.verdict.incident}: {capture.diagnosis.verdict.statement}")
+    click.echo(said(headline(capture.diagnosis, capture.notes)))
+    click.echo(f"{capture.diagnosis.verdict.incident}: {said(capture.diagnosis.verdict.statement)}")
     click.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB), {findings_beside(written)}")
     return screen.exit_code(capture.diagnosis) if exit_code else 0
 
@@ -179,8 +188,10 @@ def show(finding: str, lines: int, **material: Any) -> int:
 @commands.command()
 @click.argument("what", shell_complete=names)
 @language
-def explain(what: str) -> int:
+@with_plugins
+def explain(what: str, plugins: tuple[str, ...]) -> int:
     """Explain a class of incident, a known error, or a line of a log in quotes."""
+    extend(plugins)
     from mqlab.languages import pages
     from mqlab.verbs.explaining import explained
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from importlib import resources
 from typing import Any
 
+from mqlab import plugins
 from mqlab.errors import MqlabError
+from mqlab.plugins import remembered
+from mqlab.plugins.entries import ensure_fits
 
 STAMP = "$(date -u +%Y%m%dT%H%M%SZ)"
 """The moment in the name of a saved output: command outputs do not say when they were taken."""
@@ -44,10 +46,14 @@ def read_toml(name: str) -> dict[str, Any]:
     return tomllib.loads(resources.files("mqlab").joinpath(name).read_text(encoding="utf-8"))
 
 
-@cache
+@remembered
 def commands() -> dict[str, Command]:
     """Every command by its name."""
-    return {name: Command(name=name, **entry) for name, entry in read_toml("commands.toml").items()}
+    known = {name: Command(name=name, **entry) for name, entry in read_toml(plugins.COMMANDS).items()}
+    for name, entry in plugins.tables(plugins.COMMANDS).items():
+        ensure_fits(plugins.COMMANDS, name, entry, Command, {}, ("name",))
+        known[name] = Command(name=name, **entry)
+    return known
 
 
 class UnknownSystemError(MqlabError):

@@ -106,11 +106,25 @@ class BadIncidentFileError(MqlabError):
         super().__init__(f"{path} cannot be used: {because}. Correct it or move it away.")
 
 
+class CannotWriteError(MqlabError):
+    """A result cannot be written where the user wants it."""
+
+    def __init__(self, path: str, because: OSError) -> None:
+        super().__init__(f"{path} cannot be written: {because.strerror or because}. Choose another place with -o.")
+
+
 class BadLedgerMapError(MqlabError):
     """The file behind `--ledger` cannot be used."""
 
     def __init__(self, path: str, because: str) -> None:
         super().__init__(f"The map of ledgers {path} cannot be used: {because}.")
+
+
+class PluginError(MqlabError):
+    """A plug-in that was named cannot be used."""
+
+    def __init__(self, place: str, because: str) -> None:
+        super().__init__(f"The plug-in {place} cannot be used: {because}. Correct it, or leave it out of --plugins.")
 
 
 class WorkspaceError(MqlabError):

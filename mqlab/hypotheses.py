@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.facts import Facts
@@ -33,6 +32,7 @@ from mqlab.marks import (
     waiting,
     worded,
 )
+from mqlab.plugins import remembered
 from mqlab.scope import RULES, anything
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.shared.wording import few
@@ -168,7 +168,7 @@ def _ranked(
     return sorted(ranked, key=lambda entry: entry[0])
 
 
-@cache
+@remembered
 def _vague() -> frozenset[str]:
     """Kinds of known errors whose words have other causes too."""
     return frozenset(error.kind for error in known_errors().values() if error.vague)

@@ -9,9 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from typing import Any
 
+from mqlab import plugins
 from mqlab.commands import read_toml
+from mqlab.errors import PluginError
+from mqlab.factors import factors
+from mqlab.plugins import remembered
+from mqlab.plugins.entries import ensure_fits
 
 PREFIX = "error:"
 """What the kind of an event begins with that has a pattern in the table."""
@@ -71,18 +76,44 @@ class KnownError:
         )
 
 
-@cache
+@remembered
 def known_errors() -> Mapping[str, KnownError]:
     """Every known error by its name, in the order of the table."""
-    found = {}
-    for name, entry in read_toml("known_errors.toml").items():
-        lists = {key: tuple(entry.pop(key, ())) for key in ("causes", "unless")}
-        named = {"name": name, "incident": entry.pop("class"), "event": entry.pop("kind", "")}
-        found[name] = KnownError(**{**entry, **lists, **named})
-    return found
+    own = {name: _of_plugin(name, entry) for name, entry in plugins.tables(plugins.KNOWN_ERRORS).items()}
+    return {name: _error(name, entry) for name, entry in read_toml(plugins.KNOWN_ERRORS).items()} | own
 
 
-@cache
+def _error(name: str, entry: Mapping[str, Any]) -> KnownError:
+    lists = {key: tuple(entry.get(key, ())) for key in ("causes", "unless")}
+    named = {"name": name, "incident": entry["class"], "event": entry.get("kind", "")}
+    return KnownError(**{key: value for key, value in entry.items() if key not in ("class", "kind")} | lists | named)
+
+
+def _of_plugin(name: str, entry: Any) -> KnownError:
+    """A known error of a plug-in, whose look-alike is for its check alone.
+
+    Raises:
+        PluginError: it lacks something, or its pattern is no regex.
+    """
+    own = {key: value for key, value in entry.items() if key != "look_alike"} if isinstance(entry, dict) else entry
+    keys = {"incident": "class", "event": "kind"}
+    ensure_fits(plugins.KNOWN_ERRORS, name, own, KnownError, keys, ("name",))
+    error, because = _error(name, own), ""
+    if not (error.event or error.begins or error.contains):
+        because = f"{name} needs begins or contains, a regex"
+    for pattern in (error.begins, error.contains, error.where):
+        try:
+            re.compile(pattern, re.ASCII)
+        except re.error as wrong:
+            because = f"a regex of {name} is none: {wrong} in {pattern!r}"
+    if not (because or error.event or factors(error.begins or error.contains)):
+        because = f"the regex of {name} holds no word by which its lines could be found"
+    if because:
+        raise PluginError(plugins.place(plugins.KNOWN_ERRORS, name), because)
+    return error
+
+
+@remembered
 def of_class(incident: str) -> Mapping[str, tuple[KnownError, ...]]:
     """The known errors that are signs of a class, by the kind of their events."""
     found: dict[str, tuple[KnownError, ...]] = {}
@@ -92,14 +123,14 @@ def of_class(incident: str) -> Mapping[str, tuple[KnownError, ...]]:
     return found
 
 
-@cache
+@remembered
 def outright() -> frozenset[str]:
     """The classes that lines name outright: those of patterns of the table."""
     return frozenset(error.incident for error in known_errors().values() if not error.event)
 
 
-@cache
+@remembered
 def words() -> Mapping[str, str]:
     """What each kind of event means to a reader."""
     errors = {error.kind: f"{error.name} ({error.means.rstrip('.')})" for error in known_errors().values()}
-    return errors | read_toml("events.toml")
+    return {**errors, **read_toml(plugins.EVENTS), **plugins.tables(plugins.EVENTS)}

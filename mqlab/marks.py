@@ -11,13 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence, Finding, Result
 from mqlab.known_errors import PREFIX, known_errors, of_class, words
 from mqlab.mqtt import ends
+from mqlab.plugins import remembered
 from mqlab.rows import Shape
 from mqlab.shared.actors import log_end
 from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
@@ -86,7 +86,7 @@ class Mark:
     at: float | None
 
 
-@cache
+@remembered
 def signs(slug: str) -> frozenset[str]:
     """Kinds of events that the mechanism of a class prints itself, and the known errors that are signs of it."""
     known = (kind for kind in of_class(slug) if kind.startswith(PREFIX))

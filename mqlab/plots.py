@@ -33,7 +33,7 @@ class Plots:
 
     # -- the whole ---------------------------------------------------------------------------------------------------
 
-    def timeline(self, *, log: bool = True, height: int = 420) -> go.Figure:
+    def timeline(self, *, log: bool = True, height: int = 320) -> go.Figure:
         """What happened when? Traffic of the host that sent most, lag, events, changes and findings."""
         from mqlab.figures.timeline import timeline
 

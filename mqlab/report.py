@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,9 @@ from markupsafe import Markup as SafeText
 
 from mqlab import jsonout
 from mqlab.diagnosis import Diagnosis
+from mqlab.errors import CannotWriteError
 from mqlab.figures.style import DARK, plotly_script
-from mqlab.figures.timeline import timeline
+from mqlab.figures.timeline import keys, timeline, told
 from mqlab.languages import pages as languages
 from mqlab.reporting import pages, printing
 from mqlab.reporting.running import run
@@ -46,17 +47,21 @@ def render(
     Raises:
         BadTemplateError: *template* is neither built in nor a Jinja file that can be rendered.
         NoBrowserError: there is no Chromium that makes a PDF.
+        CannotWriteError: there is no room or no right to write it.
     """
     given = parameters(capture)
     fit = () if "-" in capture.paths or template == pages.SHORT else fitting(capture.diagnosis, capture.facts)
     chosen = fit if notebooks is None else notebooks
     page = html(capture, run(chosen, given), given, template)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    if printing.wanted(out):
-        printing.print_page(page, out)
-    else:
-        out.write_text(page, encoding="utf-8", errors="replace")
-    findings_beside(out).write_text(jsonout.dumps(capture.diagnosis), encoding="utf-8", errors="backslashreplace")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if printing.wanted(out):
+            printing.print_page(page, out)
+        else:
+            out.write_text(page, encoding="utf-8", errors="replace")
+        findings_beside(out).write_text(jsonout.dumps(capture.diagnosis), encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise CannotWriteError(str(out), error) from error
     return out
 
 
@@ -70,6 +75,8 @@ def parameters(capture: Capture) -> dict[str, Any]:
     chosen = {name: value for name, value in asdict(capture.options).items() if value not in (None, (), [])}
     if not isinstance(zones := chosen.get("log_tz", ""), str):
         chosen["log_tz"] = [zone if isinstance(zone, str) else list(zone) for zone in zones]
+    if capture.options.plugins:
+        chosen["plugins"] = list(capture.options.plugins)
     return {"paths": list(capture.paths), "options": chosen}
 
 
@@ -83,6 +90,7 @@ def html(
     facts, diagnosis = capture.facts, capture.diagnosis
     first = next(iter(diagnosis.findings), None)
     shown = view(facts, diagnosis, capture.notes)
+    chart = timeline(facts, diagnosis, legend=False)
     return page(
         template,
         title=shown.title,
@@ -94,20 +102,21 @@ def html(
         changes=shown.changes,
         trigger=first.facts.get("trigger") if first else None,
         ledger=first.ledger if first else None,
-        timeline=as_figure(timeline(facts, diagnosis).to_plotly_json()),
+        timeline=replace(as_figure(chart.to_plotly_json()), spoken=told(facts, diagnosis)),
+        keys=keys(chart),
         sections=arranged(sections, diagnosis),
         parameters=sorted((given or {}).items()),
         versions=_versions(diagnosis),
     )
 
 
-def page(template: str, **told: Any) -> str:
+def page(template: str, **names: Any) -> str:
     """A template as a page that opens offline: its charts are drawn by the one script that it may run."""
     plotly = plotly_script()
-    draw = _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
+    draw = languages.chart_locale() + _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
     policy = _POLICY.format(" ".join(map(script_hash, (plotly, draw))))
-    told |= {"plotly": SafeText(plotly), "draw": SafeText(draw), "policy": policy}
-    return languages.page(pages.page(template, told))
+    names |= {"plotly": SafeText(plotly), "draw": SafeText(draw), "policy": policy}
+    return languages.page(pages.page(template, names))
 
 
 def _versions(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:

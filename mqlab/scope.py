@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.detectors import DETECTORS, Detector
+from mqlab.detectors import BUILT_IN, DETECTORS, Detector, foreign
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Result
 from mqlab.mqtt.brokers import KNOWN
+from mqlab.plugins import Named
 from mqlab.rows import Coverage
 from mqlab.shared.wording import few
 from mqlab.sources import Role
@@ -20,9 +22,9 @@ LONG = 100
 """Lines from which a file that nobody understands is more than somebody's notes or a configuration."""
 PART = 0.01
 """Share of all lines from which it matters."""
-RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}
+RULES: Mapping[str, frozenset[str]] = Named(lambda: {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS})
 """Systems that the rule of each class understands."""
-_OWN_RULES = frozenset().union(*(ours for ours in RULES.values() if len(ours) < len(SYSTEMS)))
+_OWN_RULES = frozenset().union(*(d.SYSTEMS for d in BUILT_IN if len(d.SYSTEMS) < len(SYSTEMS)))
 """Systems for which there are rules of their own."""
 _SYSTEM = {name: name for name in SYSTEMS} | dict.fromkeys(KNOWN, "mqtt")
 """System that a product belongs to."""
@@ -70,13 +72,15 @@ def unread(facts: Facts) -> tuple[Coverage, ...]:
 def enough(facts: Facts, results: dict[str, Result]) -> bool:
     """Health needs a log that could show trouble, and every class that has a rule for the systems checked.
 
-    A rule calls clear what cannot have happened by its mechanism. And no long file that nobody understands.
+    A rule calls clear what cannot have happened by its mechanism. And no long file that nobody understands. Classes of
+    plug-ins are about software that need not be here; but their rules must not have failed.
     """
     if unread(facts):
         return False
     present = systems(facts)
-    asked_for = [slug for slug, ours in RULES.items() if ours & present and not INCIDENTS[slug].needs_ledger]
-    checked = not any(results[slug].missing for slug in asked_for)
+    own = {rule.INCIDENT: frozenset(rule.SYSTEMS) for rule in BUILT_IN}
+    asked_for = [slug for slug, ours in own.items() if ours & present and not INCIDENTS[slug].needs_ledger]
+    checked = not any(results[slug].missing for slug in asked_for) and not any(map(foreign.failed, results.values()))
     return logs(facts) and checked and bool(present) and present <= _OWN_RULES
 
 

@@ -56,7 +56,8 @@ def _headline(diagnosis: Diagnosis, lead: Finding | None) -> Iterator[str]:
     else:
         who, topic = lead.facts.get("who", lead.subject), lead.facts.get("topic")
         target = f" -> {safe(topic)}" if topic else ""
-        yield f"{said(lead.severity.name)}  {lead.incident}  {said(lead.certainty.name)}        {safe(who)}{target}"
+        known = said(lead.certainty.name)
+        yield f"{said(lead.severity.name)}  {lead.incident}  {known}        {said(safe(who))}{target}"
     yield from wrapped(said(safe(verdict.statement)), WIDTH)
 
 
@@ -92,7 +93,7 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
     alone = [finding for finding in diagnosis.findings if finding.statement not in weighed]
     for finding in _some(alone):
         told = "" if finding.statement == diagnosis.verdict.statement else f": {finding.statement}"
-        yield from row("NOTICE", f"{finding.incident} {finding.certainty.name}{told}", 3)
+        yield from row("NOTICE", f"{finding.incident} {said(finding.certainty.name)}{told}", 3)
         yield from (proof("", evidence) for evidence in finding.evidence[:2])
     yield from _left_out(alone)
     yield from _hypotheses(diagnosis.verdict)
@@ -224,7 +225,7 @@ def _others(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
     for other in _some(others):
         last = max((e for e in other.evidence if e.line and not e.pointer), key=lambda e: e.line or 0, default=None)
         seen = f", last seen {other.ended_at.astimezone(tz):%H:%M:%S}" if other.ended_at else ""
-        head = f"{other.severity.name} {other.incident} {other.certainty.name}{seen}"
+        head = f"{said(other.severity.name)} {other.incident} {said(other.certainty.name)}{said(seen)}"
         yield placed("OPEN" if other.ongoing else "ALSO", head, f"{last.source}:{last.line}" if last else "")
         yield line("", f"  {other.statement}")
     yield from _left_out(others)

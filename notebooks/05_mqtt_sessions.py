@@ -104,7 +104,7 @@ mqtt_tables.way(facts)
 # %%
 mqtt_tables.first_risers(facts)
 
-# %% [markdown] tags=["log-explosion"]
+# %% [markdown] tags=["notebook"]
 # ## What is the loudest log full of?
 #
 # The shapes of line that carry most of its bytes, over time.

@@ -47,7 +47,7 @@ captures, verdicts, measures, settings, versions, lines, moments = (table.frame 
 # hold is listed. *Not checked* is never *repaired*.
 
 # %%
-pd.DataFrame({told.answer.kind: [told.answer.sentence, *told.answer.open]})
+pd.DataFrame({told.answer.kind: [told.answer.sentence, *told.answer.open, *told.answer.changed]})
 
 # %%
 captures

@@ -40,6 +40,7 @@ def test_every_field_says_something(slug):
     incident = INCIDENTS[slug]
     optional = {
         "benign",
+        "cost",
         "accounts_for",
         "alone",
         "signs",

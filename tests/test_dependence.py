@@ -68,7 +68,7 @@ def changed(tmp_path):
         before = {kind: dependence.version(parts, copy) for kind, parts in kinds.items()}
         with (copy / module).open("a") as file:
             file.write("# changed\n")
-        dependence.version.cache_clear()
+        dependence.own.cache_clear()
         return {kind for kind, parts in kinds.items() if dependence.version(parts, copy) != before[kind]}
 
     return results

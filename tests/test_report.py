@@ -17,6 +17,7 @@ from report_example import diagnosis, example, facts, oversize, split_loop
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Rejected
+from mqlab.errors import CannotWriteError
 from mqlab.facts import Facts, Series
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.notes import IncidentNotes
@@ -99,11 +100,11 @@ def test_every_kind_of_verdict_has_a_page_with_sound_structure(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_kind_of_verdict_has_four_tiles(case):
+def test_every_kind_of_verdict_has_up_to_four_tiles(case):
     known, result = CASES[case]
     capture = told(known, result)
 
-    assert len(view(capture.facts, capture.diagnosis, capture.notes).tiles) == 4
+    assert 1 <= len(view(capture.facts, capture.diagnosis, capture.notes).tiles) <= 4
 
 
 def test_the_first_screen_says_what_the_diagnosis_says():
@@ -111,10 +112,10 @@ def test_the_first_screen_says_what_the_diagnosis_says():
 
     assert shown.band == ("batch-split-loop", "PROVEN", "ended 12:23:16 UTC", "still open: 1")
     assert [(tile.value, tile.title, tile.note) for tile in shown.tiles] == [
-        ("15.1×", "bytes out per byte in", "peak 73.9× · before 2.07× · after 1.99×"),
-        ("658 MB", "more than needed", "of 763 MB sent in 170 s"),
-        ("2", "process exits", "586 batch splits"),
-        ("≥ 3", "records lost", "not checked: acks1-failover-loss"),
+        ("3", "messages lost", ""),
+        ("658 MB", "sent for nothing", "of 763 MB sent"),
+        ("2", "exits of processes", ""),
+        ("153 s", "from first to last sign", "until 12:23:16 UTC"),
     ]
     assert [(bar.share, bar.left, bar.width, bar.hatched) for bar in shown.bars] == [
         ("6.8 %", 0.0, 6.73, False), ("91.3 %", 6.73, 90.08, False), ("3.2 %", 96.82, 3.18, False),
@@ -135,17 +136,10 @@ def test_loss_is_not_checked_where_nothing_counted_it():
     assert (tile.value, tile.muted) == ("NOT CHECKED", True)
 
 
-def test_refused_records_are_loss_to_the_user_and_do_not_hide_what_is_unchecked():
-    refused = replace(oversize(), measures={"rejected_records": 3})
-    tile = view(facts(), diagnosis(split_loop(), refused), IncidentNotes()).tiles[3]
-
-    assert (tile.value, tile.title, tile.note) == ("≥ 3", "records refused", "not checked: acks1-failover-loss")
-
-
 def test_every_measure_leads_to_a_line():
     text = html(told())
 
-    assert 'href="#F1-amplification_factor"' in text
+    assert 'href="#F1-excess_bytes"' in text
     assert re.search(r'<tr id="F1-split_count">.*?href="#F1-e1".*?clients/bridge.log:83', text, re.S)
     assert re.search(
         r'<li id="F1-e1"><code>clients/bridge.log:83</code>.*?<pre>2026-11-21 12:20:44,201 WARN', text, re.S
@@ -346,7 +340,7 @@ def test_what_is_folded_says_what_it_holds_and_a_link_into_it_keeps_its_place():
 
     assert "Also checked, nothing to see" in text
     assert re.search(r'<details class="section" id="q1" open><summary><h3>Where from\?</h3>', text)
-    assert re.search(r'<details class="section" id="not-checked"><summary>.*?3 clear, 1 not checked', text)
+    assert re.search(r'<details class="section" id="not-checked"><summary>.*?clear: 3, not checked: 1', text)
 
 
 @dataclass
@@ -354,6 +348,7 @@ class FakeOptions:
     """Stands for the options of the command line."""
 
     since: float | None = None
+    plugins: tuple[str, ...] = ()
 
 
 def test_the_json_lies_beside_the_page(tmp_path):
@@ -371,3 +366,28 @@ def test_the_json_lies_beside_the_page(tmp_path):
 def test_the_notebook_about_mqtt_runs_wherever_a_client_connected():
     rows = rows_of(broker("10:00:00 pump connected 10.0.0.7:1001 k30 c1"))
     assert fitting(diagnosis(), rows) == ("00_triage", "05_mqtt_sessions")
+
+
+@pytest.mark.parametrize(
+    ("trace", "said"),
+    [
+        (
+            {"x": ["10:00", "10:01"], "y": [1.0, 3.0], "text": ["1 B", "3 B"]},
+            "out: from 10:00 to 10:01, highest 3 B at 10:01.",
+        ),
+        ({"x": ["10:00", "10:01"], "y": ["lane", "lane"]}, "out: 2 marks from 10:00 to 10:01."),
+        ({"x": [7, 2], "y": ["sent", "lost"]}, "out: sent 7, lost 2."),
+        ({"x": [], "y": []}, ""),
+    ],
+)  # fmt: skip
+def test_a_figure_says_what_it_shows_to_those_who_do_not_see_it(trace, said):
+    assert as_figure({"data": [{"name": "out", **trace}], "layout": {}}).spoken == said
+
+
+def test_a_report_that_cannot_be_written_says_so_in_one_sentence(tmp_path):
+    capture = told()
+    capture.options = FakeOptions()
+    (tmp_path / "taken").touch()
+
+    with pytest.raises(CannotWriteError, match=r"taken/report\.html cannot be written: (File exists|Not a directory)"):
+        render(capture, tmp_path / "taken" / "report.html", notebooks=())

@@ -1,106 +1,92 @@
-"""The tiles of a finding about the allocation of queues."""
+"""The cards of the first screen: costs only, at most four, and what nobody could count."""
 
 from dataclasses import replace
 
 import pytest
-from report_example import diagnosis, split_loop
+from report_example import diagnosis, facts, oversize, split_loop
 
 from mqlab.facts import Facts
 from mqlab.reporting.evidence import dossiers
 from mqlab.reporting.tiles import tiles
 
-COUNTED = {
+
+def of(told, known=None):
+    """Cards as ``value title (note)``."""
+    return [f"{t.value} {t.title} ({t.note})" for t in tiles(known or Facts(), told, dossiers(told))]
+
+
+def about(incident, measures, *others, **changes):
+    """Cards of a leading finding with these measures."""
+    first = replace(split_loop(), incident=incident, measures=measures, ledger=None, **changes)
+    return of(diagnosis(first, *others))
+
+
+SHARED = {
     "orphan_queues": 8.0, "doubled_queues": 4.0, "pending_records": 8158.0, "lag_growth_per_second": 24.1,
-    "duplicated_records": 8088.0, "distinct_ids": 2.0,
+    "peak_lag": 8237.0, "duplicated_records": 8088.0, "distinct_ids": 2.0,
 }  # fmt: skip
 
 
-def of(measures, *others):
-    """Tiles as ``value title (note)``."""
-    first = replace(
-        split_loop(), incident="duplicate-client-id", measures=measures, ledger=None, explains=("backlog-drain",)
-    )
-    told = diagnosis(first, *others)
-    return [f"{t.value} {t.title} ({t.note})" for t in tiles(Facts(), told, dossiers(told))]
-
-
-def drained(seconds):
-    """A drain that took so long."""
-    counted = {"drain_seconds": seconds, "peak_lag": 8158.2}
-    return replace(split_loop(), incident="backlog-drain", measures=counted, ledger=None)
-
-
-def test_orphans_repeats_what_waits_and_the_loss_are_the_four_tiles():
-    assert of(COUNTED, drained(113.0)) == [
-        "8 queues that nobody reads (and 4 that several read)",
+def test_each_kind_of_cost_has_one_card_that_tells_what_the_title_tells_and_loss_is_the_last():
+    assert about("duplicate-client-id", SHARED) == [
         "8,088 repeats of records ()",
-        "8,158 messages waited at its end (24.1/s more while it lasted)",
+        "8,158 messages left waiting (24.1/s more while it lasted)",
+        "8 queues that nobody reads (and 4 that several read)",
         "NOT CHECKED loss (not checked: acks1-failover-loss)",
     ]
 
 
-def test_what_still_waits_is_told_as_such():
-    still = replace(split_loop(), incident="duplicate-client-id", measures=COUNTED, ledger=None, ongoing=True)
-    told = diagnosis(still)
-    assert "messages wait" in [tile.title for tile in tiles(Facts(), told, dossiers(told))]
+def test_messages_that_nobody_read_are_a_card():
+    shown = about("persistent-session-diversion", {"diverted_messages": 3264.0, "published_messages": 8908.0})
+
+    assert shown[0] == "3,264 messages that nobody read (of 8,908 published meanwhile)"
 
 
-def test_a_drain_that_the_consequence_measured_is_shown_where_there_is_room():
-    assert of({"orphan_queues": 8.0}, drained(113.0))[2] == "113 s to drain the backlog (from 8,158 messages)"
+def test_what_a_consequence_counted_is_shown_where_the_finding_did_not_count_it():
+    drained = replace(
+        split_loop(), incident="backlog-drain", ledger=None, measures={"drain_seconds": 113.0, "peak_lag": 8158.0}
+    )
+    assert "8,158 messages waited at most (worked off in 113 s)" in about(
+        "duplicate-client-id", {"orphan_queues": 8.0}, drained, explains=("backlog-drain",)
+    )
+
+
+def test_one_thing_is_told_in_the_singular_and_what_is_zero_has_no_card():
+    assert about("session-timeout", {"duplicated_records": 0.0, "rebalances": 1.0})[0] == "1 rebalance ()"
+    assert about("duplicate-client-id", {"orphan_queues": 0.0, "doubled_queues": 4.0})[0] == (
+        "4 queues that several read ()"
+    )
+
+
+def test_records_that_several_producers_lost_are_added_up_and_not_called_no_loss():
+    first = replace(oversize(), measures={"rejected_records": 90.0})
+    other = replace(first, id="other", subject="producer scan → plant-telemetry", measures={"rejected_records": 64.0})
+    shown = of(replace(diagnosis(first, other), not_checked=()))
+
+    assert shown[0] == "154 records refused ()"
+    assert "loss" not in " ".join(shown)
 
 
 @pytest.mark.parametrize(
-    ("measures", "first"),
-    [
-        ({"orphan_queues": 0.0, "doubled_queues": 4.0}, "4 queues that several read ()"),
-        ({"orphan_queues": 2.0, "pending_records": 577.0}, "2 queues that nobody reads ()"),
-    ],
+    ("ongoing", "note"), [(True, "still open when the material ends"), (False, "until 12:23:16 UTC")]
 )
-def test_what_was_not_counted_has_no_tile(measures, first):
-    found = of(measures)
-    assert (len(found), found[0]) == (4, first)
-
-
-POLLED = {
-    "longest_batch_seconds": 48.0, "poll_interval_seconds": 15.0, "rebalances": 16.0, "duplicated_records": 4943.0,
-    "peak_lag": 6998.0, "lag_growth_per_second": 28.0,
-}  # fmt: skip
-
-
-def of_members(measures, *others):
-    first = replace(
-        split_loop(), incident="poll-interval-exceeded", measures=measures, ledger=None,
-        explains=("reprocess-duplicates",),
-    )  # fmt: skip
-    told = diagnosis(first, *others)
-    return [f"{t.value} {t.title} ({t.note})" for t in tiles(Facts(), told, dossiers(told))][:3]
-
-
-def test_late_polls_are_told_by_the_longest_one_the_rebalances_and_what_was_handed_out_again():
-    assert of_members(POLLED) == [
-        "48.0 s longest poll (max.poll.interval.ms 15.0 s)",
-        "16 rebalances while it lasted ()",
-        "4,943 repeats of records ()",
+def test_how_long_it_lasted_is_a_card(ongoing, note):
+    assert about("static-member-fenced", {"fencings": 3.0}, ongoing=ongoing)[:2] == [
+        "3 times that a member was thrown out ()",
+        f"153 s from first to last sign ({note})",
     ]
 
 
-def test_repeats_that_the_consequence_counted_are_shown_too():
-    counted = {"duplicated_records": 20.0, "records_handled": 18959.0}
-    repeats = replace(split_loop(), incident="reprocess-duplicates", measures=counted, ledger=None)
-    silence = {"silent_seconds": 26.3, "session_timeout_seconds": 10.0, "rebalances": 6.0}
+def test_without_a_finding_cards_tell_what_was_watched():
+    calm = replace(diagnosis(), symptoms=())
 
-    assert of_members(silence, repeats) == [
-        "26.3 s without a heartbeat (session timeout 10.0 s)",
-        "6 rebalances while it lasted ()",
-        "20 repeats of records (of 18,959 records)",
+    assert of(calm, facts()) == [
+        "72 messages waited at most (for plant-report)",
+        "7.57 min watched (in 96 files)",
+        "NOT CHECKED loss (not checked: acks1-failover-loss)",
     ]
+    assert of(diagnosis(incident="undetermined"))[0].startswith("1 symptom unexplained")
 
 
-def test_a_record_that_fails_again_and_again_is_told_by_its_tries():
-    stuck = {"retries": 89.0, "stalled_seconds": 112.0, "peak_lag": 1306.0, "lag_growth_per_second": 9.7}
-
-    assert of_members(stuck) == [
-        "89 tries of one record ()",
-        "112 s stood still ()",
-        "1,306 messages waited at most (9.70/s more while it lasted)",
-    ]
+def test_what_a_detector_of_a_teams_own_counts_is_a_card():
+    assert about("outbox-stuck", {"held_payments": 42.0})[0] == "42 held payments ()"

@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import re
+import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from taking_away import PARTS, without
 from mqlab.capture import open_capture
 from mqlab.delivery.audit import audits
 from mqlab.findings import Certainty, Severity
+from mqlab.headline import headline
 from mqlab.screen import screen
 from mqlab.secrets import mask
 from mqlab.training import attempt
@@ -23,6 +25,7 @@ from mqlab.verdict import diagnose
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 TRUTH = Path(__file__).parent / "truth"
+TITLES = tomllib.loads((TRUTH / "titles.toml").read_text(encoding="utf-8"))
 IDS = sorted(p.name for p in SAMPLES.iterdir() if p.is_dir())
 ONE_OF_A_CLASS = sorted({training_set.incident(name): name for name in IDS}.values())
 BENIGN = ("healthy", "fan-out", "rolling-restart", "replication-traffic", "catch-up-read", "replica-catch-up")
@@ -66,6 +69,12 @@ def test_the_verdict_is_what_happened(sample):
     verdict = capture.diagnosis.verdict.incident
 
     assert verdict == truth["class"] or (truth["class"] == "healthy" and verdict in BENIGN), name
+
+
+def test_the_title_tells_what_it_cost_and_why(sample):
+    name, capture, _ = sample
+
+    assert headline(capture.diagnosis) == TITLES[name]
 
 
 def test_nobody_innocent_is_blamed(sample):

@@ -3,13 +3,15 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from report_example import at, diagnosis, example, facts, oversize, split_loop
+from report_example import at, diagnosis, example, oversize, split_loop
 
 from mqlab.diagnosis import NotChecked
 from mqlab.findings import Certainty, Change, Severity
 from mqlab.notes import Action, Cost, HumanEvent, IncidentNotes
+from mqlab.reporting import chronology
 from mqlab.reporting.evidence import dossiers
 from mqlab.reporting.story import story
+from mqlab.views.deaths import Death
 
 
 def told(result=None, notes=None, known=None):
@@ -24,10 +26,10 @@ def links(found):
 
 def test_the_summary_says_what_when_how_bad_and_how_it_ended():
     assert told().summary == (
-        "A batch that can never be accepted is split into itself and resent: producer mqtt-bridge (kafka-clients "
-        "2.1.0) → plant-telemetry, for 153 s from 2026-11-21 12:20:44 to 12:23:16 UTC.",
+        "From 2026-11-21 12:20:44 to 12:23:16 UTC, for 153 s, a producer resent batches that can never be accepted "
+        "(producer mqtt-bridge (kafka-clients 2.1.0) → plant-telemetry).",
         "658 MB were sent for nothing.",
-        "Found besides, with a cause of its own: oversize-record-rejected.",
+        "Found besides: single records were above a limit on their size.",
         "It ended, and then this changed, which is probably what ended it: producer mqtt-bridge batch.size 1638400 → "
         "16384.",
     )
@@ -38,7 +40,7 @@ def test_healthy_and_undetermined_material_have_a_summary_and_no_cause():
     unclear = told(diagnosis(incident="undetermined"))
 
     assert healthy.summary == ("3 kinds of incident were looked for and none was there.",)
-    assert unclear.summary[0] == "Something is wrong here, and no class of incident that mqlab knows explains it."
+    assert unclear.summary[0] == "There are signs of trouble, and the material does not prove what is behind them."
     assert [one.causes + one.impact for one in (healthy, unclear)] == [(), ()]
 
 
@@ -57,7 +59,7 @@ def test_each_link_of_the_chain_has_its_proof():
 
 
 def test_a_change_of_whom_the_finding_names_is_an_inferred_trigger_and_no_other_is():
-    loop = replace(split_loop(), facts={})
+    loop = replace(split_loop(), facts={}, subject="mqtt-bridge -> plant-telemetry")
     near = Change(at("12:20:40").timestamp(), "producer mqtt-bridge batch.size", "16384", "1638400")
     found = replace(diagnosis(loop), changes=(near,))
 
@@ -104,7 +106,7 @@ def test_impact_is_told_in_the_users_terms_and_money_by_the_rates_of_people():
         ("658 MB were sent for nothing", "#F1-excess_bytes"),
     ]
     assert (shown[-1].text, shown[-1].how) == (
-        "About 108.51 EUR",
+        "It cost about 108.51 EUR",
         "3 lost messages × 2 + 2.55 minutes × 40 + 0.658 GB × 1, by the rates of incident.yml",
     )
 
@@ -130,8 +132,9 @@ def test_loss_is_spared_only_where_it_was_looked_for():
     spared = "Looked for and not there: unclean-election-loss, 1 way to lose or double."
     lost = replace(oversize(), incident="retention-loss")
 
-    assert spared in told().noticed.well
-    assert spared not in told(diagnosis(split_loop(), lost)).noticed.well
+    assert spared in told(diagnosis(split_loop())).noticed.well
+    for found in (diagnosis(split_loop(), lost), example()[1]):
+        assert spared not in told(found).noticed.well
     assert told(replace(diagnosis(split_loop()), clear=("slow-consumer",))).noticed.well == (
         "Logs told of it at once, so that an alarm may ask for it: record-too-large at 12:20:34 UTC, "
         "clients/bridge.log:81.",
@@ -171,7 +174,30 @@ def test_a_hypothesis_is_a_question_with_what_would_settle_it():
     assert (shown[0].text, shown[0].fetch) == ("Was it fan-out? To tell: the groups", "list them")
 
 
-def test_a_risk_that_is_still_open_is_told_as_open():
-    risk = replace(split_loop(), certainty=Certainty.POSSIBLE, ended_at=None, ongoing=True, facts={})
+def test_what_goes_on_is_told_so_and_a_risk_is_no_incident():
+    still = replace(split_loop(), ended_at=None, ongoing=True, facts={})
+    risk = told(diagnosis(replace(split_loop(), certainty=Certainty.POSSIBLE)))
 
-    assert told(diagnosis(risk), known=facts()).summary[-1] == "It was still going on at the end of the material."
+    assert told(diagnosis(still)).summary[-1] == "It was still going on at the end of the material."
+    assert [sentence[:44] for sentence in risk.summary] == ["A risk that the settings make, no incident: "]
+    assert risk.causes + risk.impact == ()
+
+
+def test_what_two_findings_count_of_one_harm_is_told_once():
+    cause = replace(oversize(), incident="poll-interval-exceeded", explains=("reprocess-duplicates",),
+                    measures={"duplicated_records": 9, "peak_lag": 7, "pending_records": 5})  # fmt: skip
+    copies = replace(oversize(), incident="reprocess-duplicates", measures={"duplicated_records": 1})
+    others = replace(oversize(), incident="producer-duplicates", subject="shop", measures={"duplicated_records": 1})
+    shown = told(diagnosis(cause, copies, others)).impact
+
+    assert [one.text for one in shown[:3]] == [
+        "9 times a message came again", "1 time a message came again (shop)", "7 messages waited at most",
+    ]  # fmt: skip
+
+
+def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypatch):
+    died = Death("broker 2", "broker", at("12:21:00").timestamp(), at("12:21:30").timestamp(), "silent", ())
+    monkeypatch.setattr(chronology, "deaths", lambda _: (died,))
+    row = next(row for row in told().chronology.told if row.at == died.since)
+
+    assert [(one.text, one.inferred) for one in row.happened] == [("broker 2 falls silent: silent", True)]

@@ -10,10 +10,12 @@ from report_example import example
 
 from mqlab import cli, report
 from mqlab.errors import MqlabError
+from mqlab.figures import style
 from mqlab.notes import IncidentNotes
 from mqlab.reporting import pages, printing
 from mqlab.reporting.pages import BadTemplateError
 
+LINES = (style.INCOMING, style.OUTGOING, style.LAG, style.ALARM, style.CHANGE)
 ROOT = Path(__file__).parents[1]
 CSS = (ROOT / "mqlab" / "templates" / "report.css").read_text(encoding="utf-8")
 
@@ -51,7 +53,7 @@ def test_the_short_page_has_the_story_and_links_only_to_what_it_has():
     ("text", "because"),
     [
         ("a\n{% if %}", r"ours\.html\.j2, line 2: Expected an expression"),
-        ("a\n\n{{ titel }}", r"ours\.html\.j2, line 3: 'titel' is undefined\."),
+        ("a\n\n{{ heading }}", r"ours\.html\.j2, line 3: 'heading' is undefined\."),
         ("{{ title.__class__.__mro__ }}", r"ours\.html\.j2, line 1: access to attribute '__class__' .* is unsafe\."),
         ("a\n{% include 'gone.j2' %}", r"ours\.html\.j2, line 2: there is no template 'gone\.j2'\."),
         ("{{ changes.append(1) }}", r"line 1: .*has no attribute 'append'"),
@@ -148,3 +150,13 @@ def test_the_band_can_be_read_in_every_tone():
 
     assert len(tones) == 5
     assert min(contrast("#ffffff", tone) for tone in tones) >= 4.5
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_words_and_lines_of_figures_stand_out_from_the_page(dark):
+    paper = colours(dark)["paper"]
+    shades = {one: style.DARK.get(one, one) if dark else one for one in (style.INK, style.MUTED)}
+    lines = {one: style.DARK.get(one, one) if dark else one for one in LINES}
+
+    assert [one for one, shade in shades.items() if contrast(shade, paper) < 4.5] == []
+    assert [one for one, shade in lines.items() if contrast(shade, paper) < 3] == []

@@ -11,6 +11,8 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from mqlab import plugins
+
 READING = (
     "formats",
     "kernel",
@@ -25,6 +27,8 @@ READING = (
     "known_errors.py",
     "known_errors.toml",
     "commands.py",
+    "plugins/__init__.py",
+    "plugins/entries.py",
 )
 """What makes rows of bytes, and facts of the rows of one source."""
 THINNING = (*READING, "signals.py", "intake.py", "cache/entries.py")
@@ -33,9 +37,14 @@ THINNING = (*READING, "signals.py", "intake.py", "cache/entries.py")
 _PACKAGE = Path(__file__).parents[1]
 
 
-@cache
 def version(parts: tuple[str, ...], package: Path = _PACKAGE) -> str:
-    """A hash of these files and folders of the *package*, and of the libraries that they work with."""
+    """A hash of these files and folders of the *package*, of the libraries that they work with, and of plug-ins."""
+    return own(parts, package) + plugins.version()
+
+
+@cache
+def own(parts: tuple[str, ...], package: Path) -> str:
+    """The same without plug-ins."""
     digest = hashlib.sha256(f"{metadata.version('pyspark')} {metadata.version('polars')}".encode())
     for part in parts:
         place = package / part

@@ -17,7 +17,7 @@ from mqlab.cache import batches, dependence, entries, storage, workspace
 from mqlab.cache.batches import Batch
 from mqlab.cache.entries import Material, State
 from mqlab.formats.base import LaidOut
-from mqlab.formats.registry import FORMATS
+from mqlab.formats.registry import BUILT_IN, FORMATS
 from mqlab.kernel import job
 from mqlab.kernel.splits import splits
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
@@ -51,7 +51,7 @@ def unneeded(cache: Path, names: Collection[str]) -> None:
 
 _THINNER = 10
 """Bytes of material for each byte of rows that are thinned, at least."""
-_DUMPS = frozenset(f.FORMAT.name for f in FORMATS if f.FORMAT.tables == (LEDGER,) and not isinstance(f, LaidOut))
+_DUMPS = frozenset(f.FORMAT.name for f in BUILT_IN if f.FORMAT.tables == (LEDGER,) and not isinstance(f, LaidOut))
 """Formats of dumps: what is stored, by offset."""
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from typing import Any
 
 from mqlab import units
@@ -26,9 +27,10 @@ from mqlab.comparing.differences import (
     versions,
 )
 from mqlab.comparing.sides import FOUND, Load, Side
-from mqlab.comparing.tables import NOTHING, Table
+from mqlab.comparing.tables import NOTHING, Table, without_empty
 from mqlab.figures import comparing as figures
 from mqlab.figures.comparing import Strand
+from mqlab.measure_names import measure_words
 
 SCHEMA = "mqlab.comparison/1"
 
@@ -51,9 +53,20 @@ class Comparison:
 
 def compare(a: Side, b: Side) -> Comparison:
     """*b* against *a*: two incidents, or one before and after its repair."""
-    told = answer(a, b)
     rows = classes(a, b), measures(a, b), settings(a, b), versions(a, b), lines(a, b), moments(a, b)
+    told = replace(answer(a, b), changed=tuple(_changed(a, rows[2])))
     return Comparison(a, b, told, *rows, common_load(a, b, a.lead))
+
+
+def _changed(a: Side, rows: Sequence[SettingRow]) -> Iterator[str]:
+    """What the page of A's class speaks of, and is different in B."""
+    for row in rows:
+        if a.lead is not None and a.lead.incident in row.named_by:
+            whose = f"{row.scope} {row.owners}".strip()
+            yield (
+                f"A setting that {a.lead.incident} depends on differs: {row.key} of {whose} is {row.a} in A, "
+                f"{row.b} in B."
+            )
 
 
 def timeline(comparison: Comparison) -> Any:
@@ -72,9 +85,15 @@ def dumps(comparison: Comparison) -> str:
         "b": _side(comparison.b),
         "load": [asdict(one) for one in comparison.load] if comparison.load else None,
         **{name: [asdict(row) for row in getattr(comparison, name)] for name in names},
-        "measures": [asdict(row) | {"ratio": row.ratio} for row in comparison.measures],
+        "measures": [_measured(row) for row in comparison.measures],
     }
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def _measured(row: MeasureRow) -> dict[str, Any]:
+    """JSON has no infinity: what never ends is null."""
+    numbers = {"a": row.a, "b": row.b, "ratio": row.ratio}
+    return asdict(row) | {name: v if v is not None and isfinite(v) else None for name, v in numbers.items()}
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -97,8 +116,12 @@ def _side(side: Side) -> dict[str, Any]:
 
 def tables(comparison: Comparison) -> tuple[Table, ...]:
     """What differs, a table for each question, in the order in which they are asked."""
+    return tuple(map(without_empty, _tables(comparison)))
+
+
+def _tables(comparison: Comparison) -> Iterator[Table]:
     a, b = comparison.a, comparison.b
-    return (
+    yield from (
         _captures(comparison),
         _classes(comparison),
         Table(
@@ -137,10 +160,10 @@ def _captures(comparison: Comparison) -> Table:
         ("material begins, UTC", *(units.stamp(side.begin) for side in sides)),
         ("it covers", *(units.duration(side.seconds) for side in sides)),
         (basis, *loads),
-        ("read in A only", ", ".join(sorted(sides[0].kinds - sides[1].kinds)) or NOTHING, ""),
-        ("read in B only", "", ", ".join(sorted(sides[1].kinds - sides[0].kinds)) or NOTHING),
+        ("read there only", *(", ".join(sorted(one.kinds - other.kinds)) for one, other in (sides, sides[::-1]))),
     )
-    return Table("The two captures", "", ("", f"A: {sides[0].name}", f"B: {sides[1].name}"), rows)
+    told = tuple(row for row in rows if any(row[1:]))
+    return Table("The two captures", "", ("of each", f"A: {sides[0].name}", f"B: {sides[1].name}"), told)
 
 
 def _classes(comparison: Comparison) -> Table:
@@ -156,7 +179,7 @@ def _classes(comparison: Comparison) -> Table:
 
 def _measure(row: MeasureRow) -> tuple[str, ...]:
     ratio = units.factor(row.ratio) if row.ratio else NOTHING
-    words = row.measure.replace("_", " ")
+    words = measure_words(row.measure)
     own, other = units.measure(row.measure, row.a), units.measure(row.measure, row.b)
     apart = NOTHING if own == other else difference(row.measure, row.b - row.a)
     return (row.incident, words, own, other, apart, ratio)

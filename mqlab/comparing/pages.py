@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 from mqlab import report, units
 from mqlab.comparing import answer, comparison, history
 from mqlab.comparing.comparison import Comparison
 from mqlab.comparing.history import History
+from mqlab.comparing.sides import Side
 from mqlab.comparing.tables import Table
 from mqlab.figures import comparing as figures
 from mqlab.reporting.sections import as_figure
@@ -39,28 +41,34 @@ class _View:
 
 def compared(told: Comparison) -> str:
     """The page of two captures."""
+    kind = told.answer.kind
     view = _View(
-        title=f"{told.a.name} and {told.b.name}: {told.answer.kind}",
-        tone=_TONES.get(told.answer.kind, "open"),
-        heading=told.answer.kind,
+        title=f"{told.a.name} and {told.b.name}: {kind}",
+        tone=_TONES.get(kind, "open"),
+        heading=f"{told.a.lead.incident}: {kind}" if told.a.lead else kind[0].upper() + kind[1:],
         subject=f"A: {told.a.name} · B: {told.b.name}",
         sentence=told.answer.sentence,
-        remarks_title="What keeps it open",
-        remarks=told.answer.open,
-        figure_title="Both from their onset",
+        remarks_title="What to know about it",
+        remarks=told.answer.open + told.answer.changed,
+        figure_title=f"A from its {_start(told.a)}, B from its {_start(told.b)}",
         before_figure=1,
         tables=comparison.tables(told),
     )
     return report.page("comparison", view=view, figure=as_figure(comparison.timeline(told).to_plotly_json()))
 
 
+def _start(side: Side) -> str:
+    return "onset" if side.onset is not None else "beginning"
+
+
 def listed(told: History) -> str:
     """The page of a folder."""
+    name = Path(told.folder).resolve().name or told.folder
     dated = [one.at for one in told.incidents if one.at is not None]
     view = _View(
-        title=f"Incidents in {told.folder}",
+        title=f"Incidents in {name}",
         tone="open",
-        heading=f"Incidents in {told.folder}",
+        heading=f"Incidents in {name}",
         subject=" to ".join(dict.fromkeys(units.stamp(at)[:10] for at in (min(dated), max(dated)))) if dated else "",
         sentence=" ".join(chain([history.summary(told)], history.times(told))),
         remarks_title="The same cause again",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -40,6 +40,13 @@ class Table:
     def frame(self) -> pd.DataFrame:
         """All rows, for a notebook."""
         return frames.table(self.rows, self.header)
+
+
+def without_empty(table: Table) -> Table:
+    """*table* without columns in which nothing stands."""
+    kept = [place for place in range(len(table.header)) if any(row[place] for row in table.rows)]
+    header, *rows = (tuple(row[place] for place in kept) for row in (table.header, *table.rows))
+    return replace(table, header=header, rows=tuple(rows)) if table.rows else table
 
 
 def text(tables: Sequence[Table], most: int = 12) -> Iterator[str]:

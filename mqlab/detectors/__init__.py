@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from mqlab.detectors import (
@@ -16,6 +17,7 @@ from mqlab.detectors import (
     consumer_offline,
     duplicate_client_id,
     fan_out,
+    foreign,
     format_inflation,
     group_churn,
     known_errors,
@@ -49,6 +51,8 @@ from mqlab.detectors import (
 )
 from mqlab.facts import Facts
 from mqlab.findings import Result
+from mqlab.known_errors import known_errors as known_table
+from mqlab.plugins import Listed
 
 
 class Detector(Protocol):
@@ -63,7 +67,7 @@ class Detector(Protocol):
         ...
 
 
-DETECTORS: tuple[Detector, ...] = (
+BUILT_IN: tuple[Detector, ...] = (
     acks1_failover_loss,
     acl_silent_drop,
     backlog_drain,
@@ -106,3 +110,16 @@ DETECTORS: tuple[Detector, ...] = (
     under_min_isr,
     *known_errors.RULES,
 )
+"""The rules of this version."""
+
+
+def _all() -> tuple[Detector, ...]:
+    """Those, the rules of plug-ins, and one for each class of theirs that only their known errors tell of."""
+    ruled = (*BUILT_IN, *foreign.rules())
+    known = {rule.INCIDENT for rule in ruled}
+    said = dict.fromkeys(error.incident for error in known_table().values() if error.incident not in known)
+    return (*ruled, *(known_errors.Rule(slug) for slug in said))
+
+
+DETECTORS: Sequence[Detector] = Listed(_all)
+"""What mqlab can find, with the plug-ins in force."""

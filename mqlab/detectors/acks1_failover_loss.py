@@ -33,14 +33,18 @@ def detect(facts: Facts) -> Result:
 def _finding(facts: Facts, one: TopicLoss) -> Finding:
     acks = durability.acks(facts, one.topic, one.cases[0].piece.since)
     asked = f" with acks={acks.value}" if acks is not None else ""
-    gone = f" that were acknowledged{asked} are gone" if one.exact else f", sent{asked}, are gone"
+    gone = (
+        f"{one.records} that were acknowledged{asked} are gone from the log."
+        if one.exact
+        else f"{one.records}, sent{asked}, are gone from the log."
+    )
     return finding(
         INCIDENT,
         one.topic,
         one.certainty,
         (one.span[0], one.span[1]),
         severity=Severity.CRITICAL,
-        statement=f"{one.records}{gone} from the log. {_how(one)}",
+        statement=f"{gone} {_how(one)}",
         measures=measures(facts, one),
         evidence=evidence(facts, one),
         explains=("reprocess-duplicates",),

@@ -55,7 +55,8 @@ def _unseen(facts: Facts) -> Result:
 def _recoded(facts: Facts, found: Recoding) -> Finding:
     """Brokers store and send another form of what producers send to one topic."""
     setting, readers, ratio = found.setting, found.readers, found.left.over(found.came)
-    excess = found.left.likely - found.came.likely * readers
+    came, left = found.came.times(readers), found.left
+    excess = units.Interval(max(0.0, left.low - came.high), left.likely - came.likely, left.high - came.low)
     healthy = found.before.times(readers) if found.before is not None else None
     before = f" (before: {healthy.words(units.factor)})" if healthy is not None else ""
     received = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
@@ -77,7 +78,7 @@ def _recoded(facts: Facts, found: Recoding) -> Finding:
             **found.came.measures("bytes_in"),
             **found.left.measures("bytes_out"),
             **ratio.measures("amplification_factor"),
-            "excess_bytes": excess,
+            **excess.measures("excess_bytes"),
             **(healthy.measures("healthy_factor") if healthy is not None else {}),
         },
         evidence=(
@@ -92,7 +93,7 @@ def _recoded(facts: Facts, found: Recoding) -> Finding:
         ),
         remedy="Keep compression.type=producer on topics and let producers choose the codec.",
         verify="Bytes out over bytes in (per reader) is back at about 1.",
-        ledger=_ledger(found, excess, healthy.likely if healthy is not None else None),
+        ledger=_ledger(found, excess.likely, healthy.likely if healthy is not None else None),
         facts={"who": f"topic {setting.owner}", "compression.type": setting.value},
     )
 

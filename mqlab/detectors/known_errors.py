@@ -105,6 +105,12 @@ class Rule:
 
 RULES: tuple[Rule, ...] = tuple(Rule(slug) for slug in EXPLAINS)
 
+
+def _brings(incident: str) -> tuple[str, ...]:
+    """The classes that it brings about; of a plug-in's class, those that its catalogue names."""
+    return EXPLAINS[incident] if incident in EXPLAINS else INCIDENTS[incident].may_bring
+
+
 _Said = tuple[KnownError, Episode]
 WAKING = 4.0
 """Seconds within which brokers that stood still together say so, and no second heartbeat of theirs can have run out:
@@ -219,7 +225,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         (since, until),
         ongoing=ongoing,
         severity=severity,
-        explains=() if severity is Severity.NOTICE else EXPLAINS[incident],
+        explains=() if severity is Severity.NOTICE else _brings(incident),
         statement=f"{lead.means} {counted(total, 'line')}{when}: {few(who, _SHOWN)}{target}. "
         f"Most often: {lead.causes[0]}. Check: {lead.check}{beside}",
         measures={"lines": total, "actors": len(who)},
@@ -251,7 +257,7 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
 def _brings_down(facts: Facts, incident: str, said: tuple[_Said, ...]) -> bool:
     """Right after it the same log says what ends the process, and that is a consequence of it."""
     errors = [
-        error for slug in EXPLAINS[incident] if slug in EXPLAINS for own in of_class(slug).values() for error in own
+        error for slug in _brings(incident) if slug in EXPLAINS for own in of_class(slug).values() for error in own
     ]
     fatal = [error for error in errors if error.fatal]
     ends = [

@@ -102,7 +102,7 @@ def _percent(share: float) -> str:
 
 def _shares(flood: Flood) -> str:
     log, count = flood.log, len(flood.shapes)
-    shapes = "1 line shape makes up" if count == 1 else f"{count} line shapes make up"
+    shapes = f"{count} line shape{'s' if count != 1 else ''} {'make' if count != 1 else 'makes'} up"
     whole = flood.shape_bytes / log.bytes
     rest = f"without {'them' if count > 1 else 'it'} the log would be {size(log.bytes - flood.shape_bytes)}"
     since = f"since {clock(flood.started_at)} UTC"

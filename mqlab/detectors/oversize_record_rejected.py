@@ -66,9 +66,11 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         severity=Severity.WARNING,
         ongoing=ongoing,
         name=client + ("/client-side" if in_client else ""),
-        statement=_refused(client, count, largest, resubmitted)
-        + _where(in_client, limit, resubmitted)
-        + ("It still happens at the end of the material." if ongoing else end),
+        statement=(
+            f"{_refused(client, count, largest, resubmitted)} that exceed {_limit(in_client, limit)}: "
+            f"{_sent(in_client, resubmitted)}. "
+            f"{'It still happens at the end of the material.' if ongoing else end}"
+        ),
         measures={
             "rejected_sends" if resubmitted else "rejected_records": count,
             "largest_record_bytes": largest or None,
@@ -101,17 +103,19 @@ def _rejected(facts: Facts, client: str, topic: str | None, first: float | None,
 def _refused(client: str, count: int, largest: float, resubmitted: bool) -> str:
     over = f" of up to {units.size(largest)}" if largest else ""
     if resubmitted:
-        return f"{count} sends by {client} failed for records{over} that exceed "
-    return f"{client} lost {count} record{'s' if count != 1 else ''}{over} that exceed "
+        return f"{count} sends by {client} failed for records{over}"
+    return f"{client} lost {count} record{'s' if count != 1 else ''}{over}"
 
 
-def _where(in_client: bool, limit: configured.Value | None, resubmitted: bool) -> str:
+def _limit(in_client: bool, limit: configured.Value | None) -> str:
     where = "max.request.size of the client" if in_client else "the broker's limit"
-    shown = f" ({limit.key} {limit.value})" if limit else ""
-    sent = "no byte of them left the client" if in_client else "each was sent once and is not retried"
+    return f"{where} ({limit.key} {limit.value})" if limit else where
+
+
+def _sent(in_client: bool, resubmitted: bool) -> str:
     if resubmitted:
-        sent = "the application submits them again, so these are fewer records"
-    return f"{where}{shown}: {sent}. "
+        return "the application submits them again, so these are fewer records"
+    return "no byte of them left the client" if in_client else "each was sent once and is not retried"
 
 
 def _ongoing(facts: Facts, client: str, episodes: Sequence[Episode], last: float | None) -> bool:

@@ -49,7 +49,7 @@ class Strand:
 
 _LOOKS = ((INCOMING, "solid"), (OUTGOING, "dash"))
 """Colour and dash of each of the two."""
-_RATES = ("broker.bytes_in", "mqtt.publish_received", "mqtt.messages_received", "producer.record_sends")
+_RATES = ("mqtt.publish_received", "mqtt.messages_received", "producer.record_sends")
 
 
 def aligned(strands: Sequence[Strand]) -> go.Figure:
@@ -81,23 +81,21 @@ def aligned(strands: Sequence[Strand]) -> go.Figure:
     if lanes:
         _draw_lanes(chart, lanes, drawn.index("lanes") + 1)
     chart.add_vline(x=0, line={"color": ALARM, "width": 1.2, "dash": "dot"})
-    return chart.update_xaxes(title_text="minutes from the onset", row=len(drawn), col=1)
+    return chart.update_xaxes(title_text="minutes", row=len(drawn), col=1)
 
 
 _HOVER = "%{x:.2f} min %{text}<extra></extra>"
 
 
 def _rates(strands: Sequence[Strand]) -> Mapping[str, Sequence[tuple[float, float, str]]]:
-    """Points of the first counter that all strands have."""
-    for name in _RATES:
-        steps = [counters.summed(flows.all_topics(s.facts, name)) for s in strands]
-        if all(steps):
-            words: Callable[[float], str] = size if "bytes" in name else digits
-            return {
-                s.name: [(b, v / (b - a), f"{words(v / (b - a))}/s") for a, b, v in own if b > a]
-                for s, own in zip(strands, steps, strict=True)
-            }
-    return {s.name: [] for s in strands}
+    """What came in a second, by the first way to count it that all strands have."""
+    pieces = {s.name: [(p.since, p.until, p.came_in or 0.0) for p in flows.flows(s.facts)] for s in strands}
+    counts = [{s.name: counters.summed(s.facts.named(name)) for s in strands} for name in _RATES]
+    told = next((own for own in (pieces, *counts) if all(own.values())), dict.fromkeys(pieces, ()))
+    words: Callable[[float], str] = size if told is pieces else digits
+    return {
+        name: [(b, v / (b - a), f"{words(v / (b - a))}/s") for a, b, v in own if b > a] for name, own in told.items()
+    }
 
 
 def _waiting(facts: Facts) -> tuple[str, Points] | None:
@@ -152,7 +150,11 @@ class Mark:
 
 
 _SEVERITIES = {"critical": (ALARM, "circle"), "warning": (OUTGOING, "diamond"), "": (MUTED, "circle-open")}
-_TIMES = {"detect": ("triangle-up", INCOMING), "mitigate": ("circle", LAG), "resolve": ("square", INK)}
+_TIMES = {
+    "detect": ("time to detect", "triangle-up", INCOMING),
+    "mitigate": ("time to mitigate", "circle", LAG),
+    "resolve": ("time to resolve", "square", INK),
+}
 
 
 def history(marks: Sequence[Mark], repeats: Sequence[Sequence[Mark]] = ()) -> go.Figure:
@@ -178,14 +180,14 @@ def history(marks: Sequence[Mark], repeats: Sequence[Sequence[Mark]] = ()) -> go
     lane_axis(chart, lanes)
     chart.update_xaxes(title_text=None)
     if timed:
-        for name, (symbol, colour) in _TIMES.items():
+        for name, (words, symbol, colour) in _TIMES.items():
             told = [
-                (mark.at, seconds / 60, f"{mark.words}<br>{duration(seconds)} to {name}")
+                (mark.at, seconds / 60, f"{mark.words}\n{words}: {duration(seconds)}")
                 for mark in marks
                 for what, seconds in mark.seconds
                 if what == name
             ]
-            _scatter(chart, 2, f"time to {name}", colour, symbol, told)
+            _scatter(chart, 2, words, colour, symbol, told)
         chart.update_yaxes(
             type="log", title_text="minutes", categoryorder=None, categoryarray=None, dtick=1, autorange=True,
             range=None, row=2, col=1,

@@ -36,9 +36,14 @@ DARK = {
 """What a figure's colours become where the reader's screen is dark."""
 RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 
+_FONTS = (
+    "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', "
+    "sans-serif"
+)
+"""Those of a page; the last three have Chinese characters."""
 TEMPLATE = go.layout.Template(
     layout=go.Layout(
-        font={"family": "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif", "size": 12, "color": INK},
+        font={"family": _FONTS, "size": 12, "color": INK},
         colorway=list(RUNS),
         paper_bgcolor="#ffffff",
         plot_bgcolor="#ffffff",
@@ -227,6 +232,9 @@ def spoken(table: FigureTable) -> str:
 
 def _series(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
     counted = [(float(y), x, text) for _, x, y, text in rows if _NUMBER.fullmatch(y)]
+    if not counted and all(_NUMBER.fullmatch(x) for _, x, _, _ in rows):
+        more = f" and {len(rows) - _MOST_SPOKEN} more" if len(rows) > _MOST_SPOKEN else ""
+        return f"{name}: {', '.join(f'{y} {text or x}' for _, x, y, text in rows[:_MOST_SPOKEN])}{more}"
     if not counted:
         return f"{name}: {len(rows)} marks from {rows[0][1]} to {rows[-1][1]}"
     highest, x, text = max(counted, key=lambda point: point[0])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import unescape
 
 import plotly.graph_objects as go
 
@@ -13,8 +15,8 @@ from mqlab.figures.style import (
     ALARM,
     BAND,
     CHANGE,
+    DARK,
     GAP,
-    INK,
     LAG,
     MUTED,
     OUTGOING,
@@ -29,9 +31,11 @@ from mqlab.figures.style import (
 )
 from mqlab.figures.traffic import Traffic, draw_rates, gaps, traffic_of
 from mqlab.findings import Finding, Severity
+from mqlab.known_errors import of_class
 from mqlab.mqtt.connections import resumed
 from mqlab.shared.queues import Points, of_groups
-from mqlab.units import clock, number
+from mqlab.units import clock, counted, number
+from mqlab.views import deaths
 from mqlab.views.groups import waiting_over_time
 
 _LANES = {
@@ -39,8 +43,13 @@ _LANES = {
     "produce-retry": ("produce retries", "line-ns-open", OUTGOING),
     "record-too-large": ("record too large", "line-ns-open", MUTED),
     "record-expired": ("record expired", "line-ns-open", MUTED),
-    "rebalance-started": ("rebalances", "line-ns-open", INK),
-    "member-expired": ("member expired", "line-ns-open", ALARM),
+    "rebalance-started": ("rebalances", "line-ns-open", LAG),
+    "member-expired": ("members expelled", "line-ns-open", ALARM),
+    "static-member-fenced": ("members fenced", "line-ns-open", ALARM),
+    "poll-timeout": ("polls too late", "line-ns-open", ALARM),
+    "record-failed": ("records fail", "line-ns-open", OUTGOING),
+    "offset-reset": ("positions refused", "line-ns-open", OUTGOING),
+    "ping-unanswered": ("pings unanswered", "line-ns-open", ALARM),
     "consumer-connected": ("members come, go", "triangle-up", CHANGE),
     "consumer-disconnected": ("members come, go", "x", ALARM),
     "client-connected": ("clients come, go", "triangle-up", CHANGE),
@@ -50,37 +59,69 @@ _LANES = {
     "publish-denied": ("refused", "line-ns-open", OUTGOING),
     "subscribe-denied": ("refused", "line-ns-open", OUTGOING),
     "bridge-connecting": ("bridges connect", "triangle-up", CHANGE),
-    "broker-stopping": ("broker down, up", "x", ALARM),
-    "broker-starting": ("broker down, up", "triangle-up", CHANGE),
+    "broker-stopping": ("brokers stop, start", "x", ALARM),
+    "broker-starting": ("brokers stop, start", "triangle-up", CHANGE),
     "unclean-election": ("unclean elections", "line-ns-open", ALARM),
-    "log-truncated": ("logs cut", "x", OUTGOING),
-    "broker-stopped": ("broker down, up", "x", ALARM),
-    "broker-started": ("broker down, up", "triangle-up", CHANGE),
+    "log-truncated": ("logs cut", "line-ns-open", OUTGOING),
+    "broker-stopped": ("brokers stop, start", "x", ALARM),
+    "broker-started": ("brokers stop, start", "triangle-up", CHANGE),
     "out-of-memory": ("exits, starts", "diamond-open", ALARM),
     "process-exit": ("exits, starts", "x", ALARM),
     "process-started": ("exits, starts", "triangle-up", CHANGE),
 }
 """By kind of event: its lane, its symbol and its colour."""
 _CHANGED = ("changes", "diamond", CHANGE)
+_INFERRED = "x-open"
+_DIED = ("brokers and members that died", _INFERRED, ALARM)
+_OWN_LANES = 4
+"""So many that died have lanes of their own."""
+_SIGNS = {
+    "line-ns-open": ("|", "events"), "x": ("✖", "ends"), _INFERRED: ("✕", "fell silent or died meanwhile, inferred"),
+    "triangle-up": ("▲", "starts"), "diamond": ("◆", "a setting or a membership changes"),
+    "diamond-open": ("◇", "out of memory"),
+}  # fmt: skip
+"""What a mark looks like in a line of text, and what it says."""
+_BANDS = {BAND: "the incident", GAP: "no metrics"}
 _COMING = ("consumer-connected", "consumer-disconnected", "client-connected", "client-disconnected")
 """Of these the address counts too: one client id may come from several."""
 _Look = tuple[str, str, str]
 
 
-def timeline(facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: int = 330) -> go.Figure:
-    """Rates in and out, lag where known, and a row of ticks per kind of event; gaps in the metrics are grey."""
+_LANE = 19
+"""Pixels of a lane: a mark and the words beside it."""
+_SHARES = {"rate": 3.0, "lag": 1.6}
+"""How the height above the lanes is shared."""
+_ALONE = 0.7
+"""How much of that height one of them has alone."""
+
+
+_TICKS = 4
+"""Moments at the axis that have room on a phone."""
+_DAY = 86400.0
+_CLOCK = [{"dtickrange": [None, 59_999], "value": "%H:%M:%S"}, {"dtickrange": [60_000, None], "value": "%H:%M"}]
+"""Within a day the axis has no dates; the page tells the day."""
+
+
+def timeline(
+    facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: int = 200, legend: bool = True
+) -> go.Figure:
+    """Rates in and out, lag where known, and a row of marks per kind of event; gaps in the metrics are grey.
+
+    *height* is that of rates and lag, in pixels; each lane of events adds its own. Without a *legend* ``keys`` tells
+    what is drawn.
+    """
     hosts = [finding.ledger.host for finding in diagnosis.findings if finding.ledger]
     traffic, lanes = traffic_of(facts, hosts[0] if hosts else None), event_lanes(facts, diagnosis)
     waiting = {f"lag {group}": points for group, points in lag_points(facts).items()} or kept_points(facts)
     rows = len({lane for lane, _, _ in lanes})
-    weights = {"rate": 3.0 if traffic else 0, "lag": 1.2 if waiting else 0, "lanes": 0.25 + 0.38 * rows if rows else 0}
-    drawn = [name for name, weight in weights.items() if weight]
+    drawn = [name for name, there in (("rate", traffic), ("lag", waiting), ("lanes", lanes)) if there]
     if not drawn:
-        return empty(
-            "Nothing in this material has a timestamp: no metrics, no positions, no dated events.", height // 2
-        )
-    own_height = min(height, 90 + 36 * rows) if drawn == ["lanes"] else height + 8 * max(0, rows - 5)
-    chart = panels(own_height, *filter(None, weights.values()), margin={"l": 8, "r": 8, "t": 24, "b": 24})
+        return empty("Nothing to draw over time: no metrics, no positions, no events that have a lane.", 60)
+    above = [_SHARES[name] for name in drawn if name in _SHARES]
+    upper = height * (1 if len(above) > 1 else _ALONE)
+    heights = [upper * share / sum(above) for share in above] + ([_LANE * (rows + 0.5)] if rows else [])
+    margin = {"l": 8, "r": 8, "t": 24 if legend else 6, "b": 24}
+    chart = panels(round(sum(heights) + 60), *heights, margin=margin, showlegend=legend)
     if traffic:
         draw_rates(chart, traffic, log=log)
     if waiting:
@@ -88,31 +129,72 @@ def timeline(facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: in
     if lanes:
         _draw_events(chart, lanes, drawn.index("lanes") + 1)
     _draw_bands(chart, facts, diagnosis, traffic)
-    return chart.update_xaxes(title_text=None, row=len(drawn), col=1).add_annotation(
-        text="UTC", x=0, y=0, xref="paper", yref="paper", xanchor="right", xshift=-8, yshift=-20, showarrow=False
-    )
+    chart.update_xaxes(title_text=None, row=len(drawn), col=1)
+    return _for_notebooks(chart) if legend else _for_pages(chart, diagnosis)
+
+
+def _for_notebooks(chart: go.Figure) -> go.Figure:
+    """With the zone at the axis, and bands in the legend."""
+    for colour, words in _BANDS.items():
+        for shape in [one for one in chart.layout.shapes if one.fillcolor == colour][:1]:
+            shape.update(name=words, showlegend=True)
+    look = {"xref": "paper", "yref": "paper", "xanchor": "right", "showarrow": False}
+    return chart.add_annotation(text="UTC", x=0, y=0, xshift=-8, yshift=-20, **look)
+
+
+def _for_pages(chart: go.Figure, diagnosis: Diagnosis) -> go.Figure:
+    """With few moments at the axis, which have room on a phone."""
+    since, until = diagnosis.material.window
+    within = since is not None and until is not None and until - since < _DAY
+    return chart.update_xaxes(tickangle=0, nticks=_TICKS, tickformatstops=_CLOCK if within else None)
 
 
 def event_lanes(facts: Facts, diagnosis: Diagnosis) -> Mapping[_Look, tuple[Bar, ...]]:
-    """Marks by lane, symbol and colour, top lane first: events, changes, every finding but the first, a band."""
+    """Marks by lane, symbol and colour, lane by lane: events, what died, changes, every finding but the first."""
+    found: dict[_Look, list[Bar]] = {look: [] for look in (*_LANES.values(), _DIED, _CHANGED)}
+    for look, bar in (*_happened(facts), *_said(facts, diagnosis), *_found(diagnosis)):
+        found.setdefault(look, []).append(bar)
+    kept = {look: merged(bars) for look, bars in found.items() if bars}
+    lanes = list(dict.fromkeys(look[0] for look in kept))
+    return dict(sorted(kept.items(), key=lambda entry: lanes.index(entry[0][0])))
+
+
+def _happened(facts: Facts) -> Iterator[tuple[_Look, Bar]]:
     again = resumed(facts)
-    found: dict[_Look, list[Bar]] = {look: [] for look in (*_LANES.values(), _CHANGED)}
     for kind, look in _LANES.items():
         for one in facts.of_kind(kind):
             if one.first_at is not None and one not in again:
                 end = one.first_at if one.last_at is None else one.last_at
-                found[look].append(Bar(look[0], kind, one.first_at, end, _words(one)))
+                yield look, Bar(look[0], kind, one.first_at, end, _words(one))
+    every = deaths.deaths(facts)
+    own = len({dead.who for dead in every}) <= _OWN_LANES
+    for dead in every:
+        lane = dead.who if own else _DIED[0]
+        yield (lane, *_DIED[1:]), Bar(lane, "death", dead.since, dead.until, f"{dead.who}\n{dead.how}")
+
+
+def _said(facts: Facts, diagnosis: Diagnosis) -> Iterator[tuple[_Look, Bar]]:
+    """Known errors of the class that leads, or that is most likely."""
+    likely = [one.incident for one in diagnosis.verdict.hypotheses[:1]]
+    for incident in (diagnosis.verdict.incident, *likely):
+        lane = incident.replace("-", " ")
+        for one in facts.of_kind(*(kind for kind in of_class(incident) if kind not in _LANES)):
+            if one.first_at is not None:
+                bar = Bar(lane, "said", one.first_at, one.last_at or one.first_at, _words(one))
+                yield (lane, "line-ns-open", OUTGOING), bar
+
+
+def _found(diagnosis: Diagnosis) -> Iterator[tuple[_Look, Bar]]:
+    """Values that changed, and findings; starts, exits and joins have lanes of their own."""
     for change in diagnosis.changes:
-        if change.at is not None:
+        if change.at is not None and change.before is not None:
             told = f"{clock(change.at)} {change.what}: {change.before or '—'} → {change.after or '—'}"
-            found[_CHANGED].append(Bar("changes", "change", change.at, change.at, told))
+            yield _CHANGED, Bar("changes", "change", change.at, change.at, told)
     for finding in diagnosis.findings[1:6]:
         if finding.started_at is not None and finding.severity > Severity.NOTICE:
             colour = ALARM if finding.severity is Severity.CRITICAL else MUTED
-            span = finding.started_at.timestamp(), _end(finding, diagnosis)
-            bar = Bar(finding.incident, "finding", *span, finding.subject)
-            found.setdefault((finding.incident, "line-ns-open", colour), []).append(bar)
-    return {look: merged(bars) for look, bars in found.items() if bars}
+            lane, since = finding.incident.replace("-", " "), finding.started_at.timestamp()
+            yield (lane, "line-ns-open", colour), Bar(lane, "finding", since, _end(finding, diagnosis), finding.subject)
 
 
 def _words(episode: Episode) -> str:
@@ -126,17 +208,21 @@ def _words(episode: Episode) -> str:
 def _draw_events(chart: go.Figure, lanes: Mapping[_Look, tuple[Bar, ...]], row: int) -> None:
     for (lane, symbol, colour), bars in lanes.items():
         chart.add_scatter(
-            **segments(bars), name=label(lane), mode="lines+markers", line={"color": colour, "width": 3},
-            hovertemplate="%{text}<extra></extra>", showlegend=False, row=row, col=1,
-            marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": colour}},
+            **segments(bars), name=label(lane), mode="lines+markers", showlegend=False, row=row, col=1,
+            line={"color": colour} | ({"width": 1.5, "dash": "dot"} if symbol == _INFERRED else {"width": 3}),
+            hovertemplate="%{text}<extra></extra>",
+            marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 1.5, "color": colour}},
         )  # fmt: skip
     order = [*dict.fromkeys(label(lane) for lane, _, _ in lanes)]
     chart.update_yaxes(
-        categoryorder="array", categoryarray=order[::-1], showgrid=False, dtick=1, tickfont_size=11, row=row, col=1
-    )
+        categoryorder="array", categoryarray=order[::-1], showgrid=False, dtick=1, tickfont_size=11,
+        range=[-0.6, len(order) - 0.4], row=row, col=1,
+    )  # fmt: skip
 
 
 _MOST_GROUPS = 3
+_MOST_TOLD = 4
+"""Deaths that the text names one by one."""
 _DEAD = "%DLQ%"
 """How the names of topics for dead letters begin."""
 
@@ -162,17 +248,22 @@ def _draw_waiting(chart: go.Figure, waiting: Mapping[str, tuple[tuple[float, flo
     for (name, points), dash in zip(waiting.items(), ("solid", "dash", "dot"), strict=False):
         told = [(at, round(behind), number(round(behind))) for at, behind in points]
         line(chart, name, told, row=row, mode="lines+markers", marker_size=4, line={"color": LAG, "dash": dash})
-    chart.update_yaxes(rangemode="tozero", title_text="waiting", nticks=3, row=row, col=1)
+    chart.update_yaxes(rangemode="tozero", nticks=3, row=row, col=1)
 
 
 def _draw_bands(chart: go.Figure, facts: Facts, diagnosis: Diagnosis, traffic: Traffic | None) -> None:
-    first = diagnosis.findings[0] if diagnosis.findings else None
+    first = _lead(diagnosis)
     if first is not None and first.started_at is not None:
         begin, end = time(first.started_at.timestamp()), time(_end(first, diagnosis))
-        chart.add_vrect(x0=begin, x1=end, fillcolor=BAND, line_width=0)
+        chart.add_vrect(x0=begin, x1=end, fillcolor=BAND, line={"color": BAND, "width": 1})
     drawn = (traffic.incoming, traffic.outgoing, *_scrapes(facts, traffic)) if traffic else ()
     for start, stop in gaps(drawn):
         chart.add_vrect(x0=time(start), x1=time(stop), fillcolor=GAP, line_width=0)
+
+
+def _lead(diagnosis: Diagnosis) -> Finding | None:
+    """The finding that gave the verdict its name."""
+    return next((one for one in diagnosis.findings if one.incident == diagnosis.verdict.incident), None)
 
 
 def _scrapes(facts: Facts, traffic: Traffic) -> tuple[Series, ...]:
@@ -186,3 +277,51 @@ def _end(finding: Finding, diagnosis: Diagnosis) -> float:
     if finding.ended_at is not None:
         return finding.ended_at.timestamp()
     return diagnosis.material.window[1] or (finding.started_at.timestamp() if finding.started_at else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One entry of the legend."""
+
+    sign: str
+    """A mark; empty for a line or a band."""
+    words: str
+    colour: str
+    style: str = ""
+    """How a line is drawn (``solid``, ``dash``, ``dot``), or ``band``."""
+
+    @property
+    def night(self) -> str:
+        """Its colour on a dark screen."""
+        return DARK.get(self.colour, self.colour)
+
+
+def keys(chart: go.Figure) -> tuple[Key, ...]:
+    """What is drawn in this timeline and how: lines, marks and bands, each once."""
+    marks = [one for one in chart.data if one.showlegend is False]
+    lines = [
+        Key("", unescape(one.name), one.line.color, one.line.dash or "solid") for one in chart.data if one not in marks
+    ]
+    signs = [Key(*_SIGNS[one.marker.symbol], one.marker.color) for one in marks]
+    bands = [Key("", _BANDS[one.fillcolor], one.fillcolor, "band") for one in chart.layout.shapes]
+    first = {(one.sign, one.words): one for one in reversed([*lines, *signs, *bands])}
+    return tuple(reversed(first.values()))
+
+
+def told(facts: Facts, diagnosis: Diagnosis) -> str:
+    """The timeline in a few sentences, for those who do not see it."""
+    since, until = diagnosis.material.window
+    sentences = [f"Timeline from {clock(since)} to {clock(until)} UTC."]
+    first = _lead(diagnosis)
+    if first is not None and first.started_at is not None:
+        end = "is still open at the end" if first.ongoing else f"lasts until {clock(_end(first, diagnosis))}"
+        sentences.append(f"The incident begins at {clock(first.started_at)} and {end}.")
+    for name, points in lag_points(facts).items():
+        at, most = max(points, key=lambda point: point[1])
+        sentences.append(f"{counted(round(most), 'message')} wait for {name} at most, at {clock(at)}.")
+    sentences += [f"{one.who}: {one.how}, inferred." for one in deaths.deaths(facts)[:_MOST_TOLD]]
+    lanes = Counter[str]()
+    for (lane, _, _), bars in event_lanes(facts, diagnosis).items():
+        lanes[lane] += len(bars)
+    marks = ", ".join(f"{lane} ({number(count)})" for lane, count in lanes.items())
+    return " ".join([*sentences, f"Marks: {marks}."] if marks else sentences)

@@ -20,8 +20,11 @@ from mqlab.tables import EVENTS
 SPEC = Spec("known-errors", Role.APPLICATION_LOG, (EVENTS,), "", Reading.LOG, "os", kafka_layout.LAYOUT)
 """No format of files: what holds for these lines wherever they stand."""
 
-SIGNATURES: tuple[Signature, ...] = tuple(
-    Signature(error.kind, begins=error.begins, contains=error.contains, system=error.system)
-    for error in known_errors().values()
-    if not error.event
-)
+
+def signatures() -> tuple[Signature, ...]:
+    """A signature for each known error that has a pattern of its own."""
+    return tuple(
+        Signature(error.kind, begins=error.begins, contains=error.contains, system=error.system)
+        for error in known_errors().values()
+        if not error.event
+    )

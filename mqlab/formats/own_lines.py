@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from mqlab.formats.base import regex
 from mqlab.formats.mosquitto_log import PREFIX
-from mqlab.formats.signatures import FAR, SIGNATURES, Found, compiled
+from mqlab.formats.signatures import BUILT_IN, FAR, Found, compiled
 
 TRACE = r" PUBLISH (?:to|from) .* \(d\d, q\d, r\d, m\d+, '"
 """A line that the broker writes for one message."""
 VARIES = r", m\d+, '|\(\d+ bytes\)\)\s*$"
 """What lines about messages of one client, topic and QoS with the same flags differ in."""
 
-_OWN = tuple((n, s) for n, s in enumerate(SIGNATURES) if s.only)
+_OWN = tuple((n, s) for n, s in enumerate(BUILT_IN) if s.only)
 _SURE = tuple((n, s) for n, s in _OWN if not s.unless)
 _SAID = regex("|".join(f"(?:{s.unnamed})" for _, s in _SURE))
 _PREFIX = regex(PREFIX)

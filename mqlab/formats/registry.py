@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mqlab.formats import (
     access_log,
@@ -14,6 +14,7 @@ from mqlab.formats import (
     emqx_ctl,
     emqx_log,
     emqx_rest,
+    foreign,
     gc_log,
     grafana_csv,
     hivemq_conf,
@@ -59,8 +60,9 @@ from mqlab.formats import (
     vernemq_log,
 )
 from mqlab.formats.base import Format
+from mqlab.plugins import Listed, Named
 
-FORMATS: tuple[Format, ...] = (
+BUILT_IN: tuple[Format, ...] = (
     capture_manifest,
     prometheus_json,
     prometheus_config,
@@ -114,7 +116,9 @@ FORMATS: tuple[Format, ...] = (
     application_log,
     kafka_tools,
 )
+"""What this version reads itself."""
+FORMATS: Sequence[Format] = Listed(lambda: (*foreign.formats(), *BUILT_IN))
 """The first that recognises a file reads it."""
 
-BY_NAME: Mapping[str, Format] = {form.FORMAT.name: form for form in FORMATS}
+BY_NAME: Mapping[str, Format] = Named(lambda: {form.FORMAT.name: form for form in FORMATS})
 """Each format by its name."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from mqlab.factors import factors
 from mqlab.formats import (
     application_log,
     emqx_log,
+    foreign,
     hivemq_log,
     kafka_broker_log,
     kafka_client_log,
@@ -39,6 +40,7 @@ from mqlab.formats import (
     vernemq_log,
 )
 from mqlab.formats.base import LogFormat, Signature, Spec, regex
+from mqlab.plugins import Listed, remembered
 
 LOG_FORMATS: tuple[LogFormat, ...] = (
     rocketmq_broker_log,
@@ -57,14 +59,29 @@ LOG_FORMATS: tuple[LogFormat, ...] = (
 )
 """Formats of dated lines, in the order in which they are tried."""
 
-SIGNATURES: tuple[Signature, ...] = (*(s for form in LOG_FORMATS for s in form.SIGNATURES), *known_errors.SIGNATURES)
-ORIGINS: tuple[Spec, ...] = (
-    *(form.FORMAT for form in LOG_FORMATS for _ in form.SIGNATURES),
-    *(known_errors.SPEC for _ in known_errors.SIGNATURES),
-)
+BUILT_IN: tuple[Signature, ...] = tuple(s for form in LOG_FORMATS for s in form.SIGNATURES)
+"""Those of the formats of this version."""
+
+
+def _formats() -> tuple[tuple[Spec, tuple[Signature, ...]], ...]:
+    own = [(form.FORMAT, form.SIGNATURES) for form in LOG_FORMATS]
+    return (
+        *own,
+        (known_errors.SPEC, known_errors.signatures()),
+        *((f.FORMAT, f.SIGNATURES) for f in foreign.formats()),
+    )
+
+
+SIGNATURES: Sequence[Signature] = Listed(lambda: tuple(s for _, signatures in _formats() for s in signatures))
+"""Those, known errors, and those of plug-ins' formats: a line that mqlab knows stays what it is."""
+ORIGINS: Sequence[Spec] = Listed(lambda: tuple(spec for spec, signatures in _formats() for _ in signatures))
 """What the format of each signature is."""
-OF_ERRORS = len(SIGNATURES) - len(known_errors.SIGNATURES)
-"""The place from which they are known errors."""
+
+
+def is_error(number: int) -> bool:
+    """Whether the signature of this *number* is a known error."""
+    return ORIGINS[number] is known_errors.SPEC
+
 
 FAR = 4000
 """Characters in which a word that may stand anywhere is looked for."""
@@ -102,7 +119,7 @@ class Words(NamedTuple):
     """Of those that may stand anywhere in a line that complains."""
 
 
-@cache
+@remembered
 def words() -> Words:
     """The words of all signatures that hold in every log."""
     anywhere = [(n, s) for n, s in enumerate(SIGNATURES) if not s.only]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pyarrow as pa
 
+from mqlab import plugins
 from mqlab.formats.base import BlockFormat, LineFormat
 from mqlab.formats.registry import BY_NAME
 from mqlab.kernel import listed, thin
@@ -124,9 +125,11 @@ def rows_of(split: Split, out: Output) -> None:
 
 
 def _mapped(spark: SparkSession, handed: Sequence[Any], work: Callable[[Any], Iterable[Told]]) -> list[Told]:
-    """What *work* says of each thing that is handed over; one task for each of them."""
+    """What *work* says of each thing that is handed over; one task for each of them, with the plug-ins of here."""
+    named = plugins.in_force()
 
     def kernel(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        plugins.use(named)
         for batch in batches:
             for number in batch.column("id").to_pylist():
                 rows = list(work(handed[number]))

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from mqlab.formats.base import About, BlockFormat, Data, Line, LineFormat, LooksBack, Noise
+from mqlab.formats.foreign import Foreign
 from mqlab.kernel import vectors
 from mqlab.kernel.logs import shortened, sizes
 from mqlab.kernel.output import COVERAGE, Output
@@ -48,9 +49,9 @@ class _Kinds:
         if self.rejected is None or number < self.rejected[0]:
             self.rejected = number, text[:_SAMPLE]
 
-    def hand_over(self, out: Output, found: Pieces) -> None:
-        """COVERAGE of the split that was *found*."""
-        out.damage = found.damage
+    def hand_over(self, out: Output, found: Pieces, failed: str | None = None) -> None:
+        """COVERAGE of the split that was *found*, and why it was not read to its end, if it was not."""
+        out.damage = found.damage or failed
         if found.is_corrupt:
             out.forget(LEDGER)  # copies and gaps of garbage would be copies and losses of messages
         number, text = self.rejected or (None, None)
@@ -76,7 +77,7 @@ def read_lines(split: Split, form: LineFormat, out: Output) -> None:
         kinds.add(kind, held[number - 1], counted[number - 1])
         if kind is None:
             kinds.reject(number, item.line.text)
-    kinds.hand_over(out, found)
+    kinds.hand_over(out, found, _failed(form))
 
 
 def read_blocks(split: Split, form: BlockFormat, out: Output) -> None:
@@ -122,7 +123,12 @@ def read_document(split: Split, form: LineFormat, out: Output) -> None:
         kinds.add(kind, lines, size)
         if kind is None:
             kinds.reject(1, text)
-    kinds.hand_over(out, found)
+    kinds.hand_over(out, found, _failed(form))
+
+
+def _failed(form: LineFormat) -> str | None:
+    """Why a plug-in's format did not read its last source to the end."""
+    return form.failed if isinstance(form, Foreign) else None
 
 
 def count(split: Split, out: Output) -> None:

@@ -182,7 +182,7 @@ class LogReader:
         if said is not None and (own := own_lines.select(text, said)):
             return own, True
         if said is not None:
-            numbers = [number for number in numbers if number >= signatures.OF_ERRORS]
+            numbers = [number for number in numbers if signatures.is_error(number)]
         severe, plain = bool(batch.severe[place]), bool(batch.headers.plain[place])
         return signatures.select(text, numbers, severe=severe, is_plain=plain), said is not None
 

@@ -6,12 +6,19 @@ A text is translated by the template that it was made from, as the message catal
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextvars import ContextVar
+from dataclasses import fields
+from typing import TYPE_CHECKING
 
 from mqlab.errors import MqlabError
 
+if TYPE_CHECKING:
+    from mqlab.facts import Facts
+
 LANGUAGES = ("en", "zh")
 ENGLISH = "en"
+_NAMES = ("group", "topic", "client_id", "node", "peer", "owner", "party")
 _SPOKEN: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 
@@ -45,3 +52,17 @@ def said(text: str) -> str:
     from mqlab.languages.translation import translator
 
     return translator(spoken())(text)
+
+
+def keep(facts: Facts) -> None:
+    """From now on names of the material are shown as they are, whatever words they are made of."""
+    if spoken() == ENGLISH:
+        return
+    from mqlab.languages.translation import translator
+
+    rows = (row for field in fields(facts) for row in _rows(getattr(facts, field.name)))
+    translator(spoken()).keep(name for row in rows for key in _NAMES if (name := getattr(row, key, None)))
+
+
+def _rows(value: object) -> Iterable[object]:
+    return value if isinstance(value, tuple) else ()

@@ -15,18 +15,22 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 CODE = (
-    "capture", "card", "catalogue", "changes", "commands", "frames", "hypotheses", "known_errors", "marks", "plots",
-    "precedence", "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict", "assembly",
-    "clocks", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models", "mqtt", "reporting", "rocketmq",
-    "scenarios", "screens", "shared", "symptoms", "traces", "traffic", "views",
-    "verbs/explaining", "verbs/listing",
+    "catalogue", "changes", "commands", "frames", "measure_names", "headline", "hypotheses", "known_errors", "marks",
+    "plots", "precedence", "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict",
+    "assembly", "clocks", "comparing", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models",
+    "mqtt", "reporting", "rocketmq", "scenarios", "screens", "shared", "symptoms", "traces", "traffic", "views",
+    "verbs/comparing", "verbs/explaining", "verbs/listing",
 )  # fmt: skip
 """Modules and packages whose texts stand on a screen or in a report."""
 _PLACE = object()
 _MOST = 8
 """Variants of one text; of more its choices stay places."""
-_SHORT = 6
-"""Up to so many letters the words of a choice are grammar, and the same in other languages."""
+_GRAMMAR = {
+    "", "s", "es", "is", "are", "was", "were", "has", "have", "had", "do", "does", "it", "them", "its", "their", "they",
+    "copy", "copies", "wait", "waits", "waited", "need", "needs",
+    "make", "makes",
+}  # fmt: skip
+"""Choices between such words are grammar of English alone."""
 _LOOKED_UP = {
     "startswith", "endswith", "partition", "rpartition", "removesuffix", "removeprefix", "split", "rsplit", "replace",
     "find", "index", "count", "get", "strip", "lstrip", "rstrip", "of_kind", "named", "compile", "match", "search",
@@ -34,12 +38,18 @@ _LOOKED_UP = {
     "isdisjoint", "setting", "value_of", "configured", "begin",
 }  # fmt: skip
 """Calls whose texts are compared with something, or are names."""
-SENTENCE = re.compile(r"(?<=[a-z0-9`)%}\"\]])\. (?=[A-Z{`\"(\d])")
+SENTENCE = re.compile(r"(?<=[A-Za-z0-9`)%}\"\]?])(?<!e\.g)(?<!i\.e)\. (?=\S)")
 """Where one sentence ends and the next begins."""
-_LABELLED = {"row", "line", "placed", "_tolls"}
+_HEADERS = re.compile(r"[A-Za-z][\w ,.%()-]*(?:\|[A-Za-z][\w ,.%()-]*)+")
+"""``member|host|came``."""
+_TYPED = {"help", "metavar", "prog_name"}
+"""What the help of a command says, which is English."""
+_LABEL = re.compile(r"[A-Z]{3,}(?: [A-Z]+)*")
+_LABELLED = ("screen", "screens")
+"""Where capitals are labels of rows and verdicts."""
 _EDGES = (
-    re.compile(r"^(?:\{\d+\})?\s*[;:|·→][\s;:|·→]*|^[\s,.)-]+(?=\s)|^\s+"),
-    re.compile(r"[\s;:|·→]+(?:\{\d+\})?$|(?<=[.;:]) \{\d+\}$|[\s,(-]+$"),
+    re.compile(r"^(?:\{\d+\})?(?:\s*[;:|·→]|\s{2})[\s;:|·→]*|^[\s,.)-]+(?=\s)|^\s+"),
+    re.compile(r"(?:\s*[;:|·→]|\s{2})[\s;:|·→]*(?:\{\d+\})?$|(?<=[.;:]) \{\d+\}$|[\s,(-]+$"),
 )
 """What joins a text to others."""
 
@@ -47,8 +57,10 @@ _EDGES = (
 class Texts(ast.NodeVisitor):
     """Templates of one module, with the line of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, labels: bool = False, terms: bool = True) -> None:
         self.found: dict[str, int] = {}
+        self.labels = labels
+        self.terms = terms
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):
@@ -70,33 +82,28 @@ class Texts(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        self._headers(node) if name == "split" else self.visit(node.func)
-        arguments = [*node.args, *(one.value for one in node.keywords)]
-        if name == "counted" and len(arguments) == 2:
-            self.visit(arguments[0])
-            for shape in _shapes(arguments[1]):
+        self.visit(node.func)
+        if name == "counted" and len(node.args) == 2:
+            self.visit(node.args[0])
+            for shape in _shapes(node.args[1]):
                 self._keep((_PLACE, " ", *shape, ("", "s")), node.lineno)
             return
-        for one in arguments:
+        for keyword in node.keywords:
+            if keyword.arg not in _TYPED:
+                self.visit(keyword.value)
+        for one in node.args:
             plain = isinstance(one, ast.Constant | ast.Tuple | ast.List | ast.Set)
             if not (plain and name in _LOOKED_UP):
                 self.visit(one)
-        if name in _LABELLED and arguments and isinstance(arguments[0], ast.Constant | ast.IfExp):
-            for shape in _shapes(arguments[0]):
-                self._keep(shape, node.lineno, alone=True)
-
-    def _headers(self, node: ast.Call) -> None:
-        """``"member|host|came".split("|")``."""
-        whole = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-        if isinstance(whole, ast.Constant) and isinstance(whole.value, str):
-            for header in whole.value.split("|"):
-                self._keep((header,), node.lineno, alone=True)
-        else:
-            self.visit(whole)
 
     def visit_Constant(self, node: ast.Constant) -> None:
-        if isinstance(node.value, str):
-            self._keep((node.value,), node.lineno)
+        if not isinstance(node.value, str):
+            return
+        if _HEADERS.fullmatch(node.value):
+            for header in node.value.split("|"):
+                self._keep((header,), node.lineno, alone=True)
+        else:
+            self._keep((node.value,), node.lineno, alone=self.labels and bool(_LABEL.fullmatch(node.value)))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         self._whole(node)
@@ -107,9 +114,20 @@ class Texts(ast.NodeVisitor):
         else:
             self.generic_visit(node)
 
+    def visit_Raise(self, node: ast.Raise) -> None:
+        """What is raised is told in English on standard error."""
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self.visit(node.value)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        named = self.terms and any(isinstance(base, ast.Name) and base.id == "StrEnum" for base in node.bases)
+        for one in node.body:
+            if named and isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant):
+                self._keep((one.value.value,), one.lineno, alone=True)
+            else:
+                self.visit(one)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         for one in (*node.args.defaults, *(d for d in node.args.kw_defaults if d), *node.body):
@@ -164,7 +182,7 @@ def _size(every: Iterable[Sequence[object]]) -> int:
 def _choices(node: ast.IfExp) -> list[tuple[object, ...]]:
     shapes = [*_shapes(node.body), *_shapes(node.orelse)]
     words = [shape[0] for shape in shapes if len(shape) == 1 and isinstance(shape[0], str)]
-    if len(words) == len(shapes) == 2 and all(len(str(word)) <= _SHORT for word in words):
+    if len(words) == len(shapes) == 2 and _GRAMMAR.issuperset(words):
         return [(tuple(words),)]
     return list(dict.fromkeys(shapes))
 
@@ -203,7 +221,7 @@ def _template(shape: Sequence[object]) -> str:
 def paragraphs(text: str) -> Iterator[str]:
     """Parts of *text* that are translated by themselves: lines, without what joins them to others, places counted."""
     for line in re.sub(r"\{(?=\}|[a-z_]+\})[a-z_]*\}", "{0}", text).split("\n"):
-        part, before = line.strip(), ""
+        part, before = re.sub(r"^#+ +", "", line.strip()), ""
         while part != before:
             before = part
             for edge in _EDGES:
@@ -213,15 +231,24 @@ def paragraphs(text: str) -> Iterator[str]:
 
 def sentences(text: str) -> list[str]:
     """The sentences of *text*, each without its full stop."""
-    return [one.removesuffix(".") if not one.endswith("..") else one for one in SENTENCE.split(text) if one]
+    parts = SENTENCE.split(re.sub(r"\.(?:\{\d+\})+(?= |$)", ".", text))
+    return [one.removesuffix(".") if not one.endswith("..") else one for one in parts if one]
 
 
 def numbered(template: str) -> str:
-    """The template with its places counted from the left."""
+    """The template with its places counted from the left; those that touch are one."""
     counted = iter(range(99))
-    return re.sub(r"\{\d+\}", lambda _: f"{{{next(counted)}}}", template)
+    return re.sub(r"(?:\{\d+\})+", lambda _: f"{{{next(counted)}}}", template)
 
 
+_OTHER_TONGUES = re.compile(
+    r"\\[wdsSb.]|\(\?|\[\^|^[%#.]|</?(?:b|br|extra|pre)\b|=>|rgba\(|sans-serif|'none'|domain$|^(?:const|for) |Plotly|"
+    r"\[bold\]|^(?:top|bottom|middle) (?:left|right|center)$|^(?=.*\w=\w)[\w= ]+$|^[a-z]+(?:-[a-z]+)+: [a-z ]+$|"
+    r"\$\(date"
+)
+"""Patterns, scripts, settings of plotly, columns of JSON, kinds of events."""
+_WITHOUT = ("kafka/log_lines.py", "models/kafka_defaults.py")
+"""Modules whose texts are those of brokers and clients."""
 _WORD = re.compile(r"[A-Za-z]*[a-z]{2}[a-z]*")
 
 
@@ -231,7 +258,7 @@ def bare(template: str) -> str:
 
 
 def _speaks(template: str) -> bool:
-    if re.search(r"\\[wdsS.]|\(\?|\[\^|^[%#.]|</?\w|\w\(\)", template):
+    if _OTHER_TONGUES.search(template):
         return False
     own = bare(template)
     if not _WORD.search(own):
@@ -245,18 +272,20 @@ def _of_code() -> Iterator[tuple[str, str]]:
     for name in CODE:
         path = PACKAGE / name
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]:
-            texts = Texts()
+            if str(file.relative_to(PACKAGE)) in _WITHOUT:
+                continue
+            texts = Texts(labels=name in _LABELLED, terms=name != "models")
             texts.visit(ast.parse(file.read_text(encoding="utf-8")))
             yield from ((text, str(file.relative_to(PACKAGE))) for text in texts.found)
 
 
 _TOML = {
-    "catalogue": ("catalogue.toml", "commands.toml", "checklist.toml", "events.toml"),
+    "catalogue": ("catalogue.toml", "commands.toml", "checklist.toml", "events.toml", "measures.toml"),
     "known_errors": ("known_errors.toml",),
 }
 _READ = {
     "catalogue.toml": {"family", "title", "what", "proves", "looks_like", "needs", "mechanism", "confirm", "mitigate",
-                       "fix", "verify"},
+                       "fix", "verify", "cost", "cause", "begins"},
     "commands.toml": {"why"},
     "checklist.toml": {"hint"},
     "known_errors.toml": {"software", "versions", "means", "causes", "check", "fix"},
@@ -273,7 +302,17 @@ def _of_tables(names: Sequence[str]) -> Iterator[tuple[str, str]]:
                 if field not in _READ.get(name, {field}):
                     continue
                 for text in value if isinstance(value, list) else [value]:
-                    yield from ((line.strip(), name) for line in text.split("\n") if _read_by_people(line))
+                    lines = (_slotted(line.strip()) if field in _TITLES else line.strip() for line in text.split("\n"))
+                    yield from ((line, name) for line in lines if _read_by_people(line))
+
+
+_TITLES = {"cost", "cause", "begins"}
+
+
+def _slotted(template: str) -> str:
+    """A template of titles (``{lost_records:record} of {topic} lost``) with places and choices."""
+    places = re.sub(r"\{\w+\}", "{0}", re.sub(r"\{\w+:([^{}]+)\}", r"{0} \1{|s}", re.sub(r"\{\w+\?\}", "", template)))
+    return numbered(places)
 
 
 def _read_by_people(line: str) -> bool:
@@ -281,7 +320,7 @@ def _read_by_people(line: str) -> bool:
 
 
 _TEMPLATE = re.compile(r"\{#.*?#\}|\{%.*?%\}", re.DOTALL)
-_TAG = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^<>]*>", re.DOTALL)
+_TAG = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^<>]*>|(?m:^\..*\}$)", re.DOTALL)
 _ATTRIBUTE = re.compile(r"\b(?:title|aria-label|alt)=\"([^\"]*)\"")
 
 
@@ -300,18 +339,20 @@ def _of_templates() -> Iterator[tuple[str, str]]:
 
 def _of_notebooks() -> Iterator[tuple[str, str]]:
     """Paragraphs, and the items of lists, of what a report shows: all from the first question on."""
-    for file in sorted((PACKAGE.parent / "notebooks").glob("0*.py")):
+    for file in sorted((PACKAGE.parent / "notebooks").glob("0[0-5]_*.py")):
+        shown = False
         for cell in re.split(r"^# %%", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             kind, _, source = cell.partition("\n")
-            if "[markdown]" in kind:
-                prose = "\n".join(line.removeprefix("#").strip() for line in source.strip().split("\n"))
+            prose = "\n".join(line.removeprefix("#").strip() for line in source.strip().split("\n"))
+            shown = shown or prose.startswith("## ")
+            if shown and "[markdown]" in kind:
                 yield from ((text, file.name) for text in prose_parts(prose))
 
 
 def prose_parts(prose: str) -> Iterator[str]:
     """Paragraphs, headings and items of light Markdown, each on one line."""
     for block in re.split(r"\n\s*\n|\n(?=[-*#|] )", prose):
-        text = " ".join(block.split()).lstrip("#-* ").strip()
+        text = re.sub(r"^(?:#+|[-*]) ", "", " ".join(block.split()))
         if _WORD.search(bare(text)):
             yield text
 

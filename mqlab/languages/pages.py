@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from html import escape, unescape
-from typing import Any
+from typing import Any, Literal
 
 from mqlab.languages import ENGLISH, said, spoken
 
@@ -20,7 +21,25 @@ _DRAWN = {
 """Keys of a figure whose texts stand in the picture."""
 _TAG = re.compile(r"(<[^<>]*>)")
 _HEAD = re.compile(r"(\s*(?:[#>*-]+ +)*(?:\d+\. +)?)(.*)")
+_WIDTHS: tuple[Literal["wide", "abbreviated"], ...] = ("wide", "abbreviated")
 _LANGUAGE_TAGS = {"zh": "zh-CN"}
+
+
+def chart_locale() -> str:
+    """The script that tells plotly how moments are written; it goes by the language of the page."""
+    if spoken() == ENGLISH:
+        return ""
+    from babel.dates import get_day_names, get_month_names
+
+    months = {width: list(get_month_names(width, locale=spoken()).values()) for width in ("wide", "abbreviated")}
+    days = {width: [get_day_names(width, locale=spoken())[n % 7] for n in range(6, 13)] for width in _WIDTHS}
+    written = {
+        "months": months["wide"], "shortMonths": months["abbreviated"], "days": days["wide"],
+        "shortDays": days["abbreviated"], "date": "%Y-%m-%d", "year": "%Y年", "month": "%Y年%b", "dayMonth": "%b%-d日",
+        "dayMonthYear": "%Y年%b%-d日",
+    }  # fmt: skip
+    module = {"moduleType": "locale", "name": _LANGUAGE_TAGS[spoken()], "dictionary": {}, "format": written}
+    return f"Plotly.register({json.dumps(module)});\nPlotly.setPlotConfig({{locale: {json.dumps(module['name'])}}});\n"
 
 
 def page(html: str) -> str:

@@ -143,7 +143,7 @@ def _votes(lines: Sequence[str]) -> dict[str, int]:
     votes: dict[str, int] = defaultdict(int)
     for line in lines:
         if not _QUOTED.match(line) and (found := selected(line) or selected(f"- {line}")):
-            is_error = found.number >= signatures.OF_ERRORS
+            is_error = signatures.is_error(found.number)
             votes[application_log.FORMAT.name if is_error else signatures.ORIGINS[found.number].name] += 1
     return votes
 

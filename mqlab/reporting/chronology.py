@@ -11,8 +11,10 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Severity
 from mqlab.frames import where
+from mqlab.headline import begins
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.evidence import by_time
+from mqlab.views.deaths import Death, deaths
 
 _TOLD = ("broker-stopped", "broker-started", "out-of-memory", "process-exit", "process-started", "rebalance-started")
 _GRAVE = ("broker-stopped", "out-of-memory", "process-exit")
@@ -83,6 +85,7 @@ def chronology(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> Chro
         *_of_findings(diagnosis),
         *_of_changes(changes, next(iter(diagnosis.findings), None), notes),
         *_of_people(notes),
+        *(_of_death(one) for one in deaths(facts)),
         *(
             _of_process(one)
             for one in facts.of_kind(*_TOLD)
@@ -107,7 +110,10 @@ def _of_findings(diagnosis: Diagnosis) -> Iterator[Happening]:
         weight = 0 if lead else 1 if finding.severity > Severity.NOTICE else _LIGHT
         begin, end = finding.started_at, finding.ended_at
         if begin is not None:
-            told = f"{finding.incident} begins: {finding.subject}"
+            what = begins(diagnosis, finding)
+            told = (
+                f"{what} ({finding.incident}, {finding.subject})" if what else f"{finding.incident}: {finding.subject}"
+            )
             yield Happening(begin.timestamp(), told, href, mark="onset" if lead else "", weight=weight)
         if end is not None and end != begin:
             last = finding.ongoing
@@ -152,6 +158,11 @@ def _of_people(notes: IncidentNotes) -> Iterator[Happening]:
             yield Happening(at.timestamp(), told, place="incident.yml", mark=mark, weight=0)
     for event in notes.events:
         yield Happening(event.at.timestamp(), event.text, place="incident.yml", weight=0)
+
+
+def _of_death(death: Death) -> Happening:
+    place = where(death.evidence[0]) if death.evidence else ""
+    return Happening(death.since, f"{death.who} falls silent: {death.how}", place=place, inferred=True, weight=1)
 
 
 def _of_process(episode: Episode) -> Happening:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from mqlab import units
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
-from mqlab.findings import Change, Finding
+from mqlab.findings import Certainty, Change, Finding, Severity
 from mqlab.frames import where
+from mqlab.measure_names import measure_words
 
 _IN, _OUT = ("receive", "bytesin", "incoming", "bytes in"), ("transmit", "bytesout", "outgoing", "bytes out")
 _SIGNS = {
@@ -25,6 +26,8 @@ _SIGNS = {
     "split_count": ("split",),
 }
 """Words in the place or reason of evidence that belong to a measure, where its own name is not used there."""
+_BOUNDS = ("_low", "_high")
+"""Ends of names of measures that are told with what they bound."""
 _LONGEST_PLAIN = 5
 """Words up to this length (count, bytes, lines …) say too little to recognise evidence by."""
 TRAFFIC, DELIVERY = "Traffic amplification", "Delivery: loss and duplication"
@@ -33,6 +36,11 @@ TRAFFIC, DELIVERY = "Traffic amplification", "Delivery: loss and duplication"
 def family(incident: str) -> str:
     """The catalogue's family of a class."""
     return INCIDENTS[incident].family if incident in INCIDENTS else ""
+
+
+def harmful(finding: Finding) -> bool:
+    """Whether it happened and did harm: neither a notice nor a risk that settings alone make."""
+    return finding.severity > Severity.NOTICE and finding.certainty > Certainty.POSSIBLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,7 @@ class Measured:
     @property
     def words(self) -> str:
         """Its name in words."""
-        return self.name.replace("_", " ")
+        return measure_words(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +80,9 @@ def dossiers(diagnosis: Diagnosis) -> tuple[Dossier, ...]:
     """F1, F2, … in the order of the diagnosis."""
     return tuple(
         Dossier(f"F{number}", finding, tuple(
-            Measured(f"F{number}-{name}", name, units.measure(name, value), _support(name, finding))
-            for name, value in sorted(finding.measures.items())
+            Measured(f"F{number}-{name}", name, units.told(finding.measures, name), _support(name, finding))
+            for name in finding.measures
+            if not (name.endswith(_BOUNDS) and name.rpartition("_")[0] in finding.measures)
         ))
         for number, finding in enumerate(diagnosis.findings, start=1)
     )  # fmt: skip

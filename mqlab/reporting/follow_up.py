@@ -14,7 +14,8 @@ from mqlab.findings import Finding, Severity
 from mqlab.frames import where
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.chronology import Chronology
-from mqlab.reporting.evidence import DELIVERY, Dossier, family
+from mqlab.reporting.evidence import DELIVERY, Dossier, family, harmful
+from mqlab.reporting.impact import AGAIN, GONE
 
 _NONE = "None needed"
 _RECOVERED = ("backlog-drain",)
@@ -80,8 +81,7 @@ def noticed(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, when: Chro
 def _lead(diagnosis: Diagnosis) -> Finding | None:
     """The finding that the verdict is about, where it is an incident."""
     first = next(iter(diagnosis.findings), None)
-    grave = first is not None and first.severity > Severity.NOTICE and first.incident == diagnosis.verdict.incident
-    return first if grave else None
+    return first if first and harmful(first) and first.incident == diagnosis.verdict.incident else None
 
 
 def _signs(
@@ -90,7 +90,8 @@ def _signs(
     """What logs said of its own mechanism early, and what was told late, by them or to people."""
     incident = INCIDENTS.get(lead.incident)
     own = sorted((*incident.signs, *incident.accounts_for) if incident else ())
-    told = [one for one in facts.of_kind(*own) if one.first_at is not None and one.first_at >= onset - _EARLY]
+    logs = {place.source for place in lead.evidence}
+    told = [one for one in facts.of_kind(*own) if one.source in logs and _at(one) >= onset - _EARLY]
     first = min(told, key=_at, default=None)
     place = f"{first.kind} at {units.clock(first.first_at)} UTC, {where(first.first)}" if first else ""
     if detected is not None and detected > onset:
@@ -112,7 +113,9 @@ def _at(episode: Episode) -> float:
 def _spared(diagnosis: Diagnosis) -> Iterator[str]:
     """Loss that did not happen: only where it was really looked for."""
     checked = sorted(slug for slug in diagnosis.clear if family(slug) == DELIVERY)
-    if checked and not any(family(one.incident) == DELIVERY for one in diagnosis.findings):
+    counted = {name for one in diagnosis.findings for name, value in one.measures.items() if value}
+    hurt = counted & {*GONE, *AGAIN} or any(family(one.incident) == DELIVERY for one in diagnosis.findings)
+    if checked and not hurt:
         yield f"Looked for and not there: {', '.join(checked)}, {units.counted(len(checked), 'way')} to lose or double."
 
 
@@ -145,9 +148,8 @@ def questions(diagnosis: Diagnosis, notes: IncidentNotes) -> tuple[Question, ...
     ]
     open_ones = [_unchecked(one) for one in diagnosis.not_checked if _matters(one, diagnosis)]
     unexplained = [Question(f"What caused this: {symptom}") for symptom in diagnosis.symptoms[:3]]
-    gaps = [Question(f"The material has a gap: {gap}") for gap in diagnosis.gaps[:2]]
-    if len(diagnosis.gaps) > len(gaps):
-        gaps.append(Question(f"{len(diagnosis.gaps) - len(gaps)} more gaps are listed under Coverage"))
+    count = units.counted(len(diagnosis.gaps), "gap")
+    gaps = [Question(f"The material has {count}, listed under Coverage, such as: {one}") for one in diagnosis.gaps[:1]]
     return (*maybe, *islice(open_ones, _MOST), *unexplained, *gaps, *_for_people(diagnosis, notes))
 
 

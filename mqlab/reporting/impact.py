@@ -8,37 +8,42 @@ from itertools import islice
 
 from mqlab import units
 from mqlab.diagnosis import Diagnosis
-from mqlab.findings import Finding, Severity
+from mqlab.findings import Finding
 from mqlab.notes import Cost, IncidentNotes
-from mqlab.reporting.evidence import Dossier
+from mqlab.reporting.evidence import Dossier, harmful
 
-_MESSAGES: Mapping[str, str] = {
-    "lost_records": "{} messages were lost",
-    "rejected_records": "{} messages were refused and did not arrive",
-    "dropped_records": "{} messages were dropped",
-    "dropped_messages": "{} messages were dropped",
-    "diverted_messages": "{} messages went where nobody reads them",
-    "duplicated_records": "{} times a message was handled or stored again",
-    "duplicated_records_estimated": "About {} times a message was handled again",
-    "queued_messages": "{} messages are kept for a client that is away",
-    "pending_records": "{} messages waited at its end",
-    "peak_lag": "{} messages waited at most",
+_EFFECTS: Mapping[str, tuple[str, str]] = {
+    "lost_records": ("{} message was lost", "{} messages were lost"),
+    "rejected_records": ("{} message was refused and did not arrive", "{} messages were refused and did not arrive"),
+    "dropped_records": ("{} message was dropped", "{} messages were dropped"),
+    "dropped_messages": ("The broker counts {} message as dropped", "The broker counts {} messages as dropped"),
+    "diverted_messages": ("{} message went where nobody reads it", "{} messages went where nobody reads them"),
+    "duplicated_records": ("{} time a message came again", "{} times a message came again"),
+    "duplicated_records_estimated": ("About {} time a message came again", "About {} times a message came again"),
+    "queued_messages": (
+        "{} message is kept for a client that is away",
+        "{} messages are kept for a client that is away",
+    ),
+    "peak_lag": ("{} message waited at most", "{} messages waited at most"),
+    "pending_records": ("{} message waited at its end", "{} messages waited at its end"),
+    "excess_bytes": ("{} were sent for nothing", "{} were sent for nothing"),
+    "flood_bytes": ("{} of log were written that say nothing new", "{} of log were written that say nothing new"),
+    "crashes": ("{} process ended badly", "{} times a process ended badly"),
+    "restarts": ("{} restart of a member", "{} restarts of members"),
+    "takeovers": ("{} time a client threw another one out", "{} times a client threw another one out"),
+    "reconnects": ("{} reconnect", "{} reconnects"),
+    "rebalances": ("{} rebalance", "{} rebalances"),
 }
-"""Measures in the user's terms, the gravest first."""
-_REST: Mapping[str, str] = {
-    "excess_bytes": "{} were sent for nothing",
-    "flood_bytes": "{} of log lines that say nothing new",
-    "crashes": "{} times a process ended badly",
-    "restarts": "{} restarts of members",
-    "takeovers": "{} times a client threw another one out",
-    "reconnects": "{} reconnects",
-    "rebalances": "{} rebalances",
-}
-_GONE = ("lost_records", "rejected_records", "dropped_records", "dropped_messages", "diverted_messages")
-_AGAIN = ("duplicated_records", "duplicated_records_estimated")
-_WAITING = ("pending_records", "peak_lag")
+"""Measures in the user's terms, of one and of many, the gravest first."""
+GONE = ("lost_records", "rejected_records", "dropped_records", "diverted_messages")
+AGAIN = ("duplicated_records", "duplicated_records_estimated")
+"""Measures of messages that did not arrive, and of those that came more than once."""
+_KINDS = {"pending_records": "waiting", "peak_lag": "waiting", "lost_records": "lost", "dropped_messages": "lost"}
+"""Measures that count the same messages at other places."""
 _MOST = 7
 _NAMED = 4
+LASTED = "#story-timeline"
+"""The place that proves how long it lasted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class Effect:
 
 def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes) -> tuple[Effect, ...]:
     """People's own words first, then what was measured, then money."""
-    grave = [one for one in found if one.finding.severity > Severity.NOTICE]
+    grave = [one for one in found if harmful(one.finding)]
     effects = [Effect(notes.impact, how="incident.yml")] if notes.impact else []
     effects += islice(effects_of(grave), _MOST)
     if grave:
@@ -61,7 +66,7 @@ def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes)
         if seconds:
             still = lead.ongoing or lead.ended_at is None
             time = f"It lasted at least {units.duration(seconds)}" if still else f"It lasted {units.duration(seconds)}"
-            effects.append(Effect(time, "#story-timeline"))
+            effects.append(Effect(time, LASTED))
         names = list(dict.fromkeys(one.finding.subject for one in grave))
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         effects.append(Effect(f"Concerned: {', '.join(names[:_NAMED])}{more}", "#evidence"))
@@ -69,16 +74,23 @@ def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes)
 
 
 def effects_of(found: Sequence[Dossier]) -> Iterator[Effect]:
-    """What these findings measured, in the user's terms, the gravest first; what waits is told once for each."""
-    waits: set[str] = set()
-    for name, words in {**_MESSAGES, **_REST}.items():
+    """What these findings measured, in the user's terms, the gravest first; what one brought about is told once."""
+    told: list[tuple[str, Dossier]] = []
+    for name, (single, many) in _EFFECTS.items():
+        kind = _KINDS.get(name, name)
         for one in found:
             measures = one.finding.measures
-            if not measures.get(name) or (name in _WAITING and one.anchor in waits):
-                continue
-            if name in _WAITING:
-                waits.add(one.anchor)
-            yield Effect(words.format(units.told(measures, name)), f"#{one.anchor}-{name}")
+            if measures.get(name) and not any(kind == other and _kin(one, known) for other, known in told):
+                told.append((kind, one))
+                words = (single if measures[name] == 1 else many).format(units.told(measures, name))
+                several = sum(other == kind for other, _ in told) > 1
+                yield Effect(f"{words} ({one.finding.subject})" if several else words, f"#{one.anchor}-{name}")
+
+
+def _kin(one: Dossier, other: Dossier) -> bool:
+    """Whether both count the same: one finding, or one that explains the other."""
+    first, second = one.finding, other.finding
+    return one is other or second.incident in first.explains or first.incident in second.explains
 
 
 def lasted(diagnosis: Diagnosis, lead: Finding, notes: IncidentNotes) -> float | None:
@@ -97,15 +109,15 @@ def _money(diagnosis: Diagnosis, grave: Sequence[Finding], notes: IncidentNotes)
     if parts:
         total = sum(count * rate for _, count, rate in parts)
         how = " + ".join(f"{units.number(count)} {what} × {rate:g}" for what, count, rate in parts)
-        yield Effect(f"About {total:,.2f} {notes.cost.currency}", how=f"{how}, by the rates of incident.yml")
+        yield Effect(f"It cost about {total:,.2f} {notes.cost.currency}", how=f"{how}, by the rates of incident.yml")
 
 
 def _parts(
     diagnosis: Diagnosis, grave: Sequence[Finding], notes: IncidentNotes, cost: Cost
 ) -> Iterator[tuple[str, float, float]]:
     """(of what, how much, rate); a message that two findings tell of is counted once, as the larger of both."""
-    gone = max((finding.measures.get(name, 0.0) for finding in grave for name in _GONE), default=0.0)
-    again = max((finding.measures.get(name, 0.0) for finding in grave for name in _AGAIN), default=0.0)
+    gone = max((finding.measures.get(name, 0.0) for finding in grave for name in GONE), default=0.0)
+    again = max((finding.measures.get(name, 0.0) for finding in grave for name in AGAIN), default=0.0)
     waste = max((finding.measures.get("excess_bytes", 0.0) for finding in grave), default=0.0)
     yield "lost messages", gone, cost.per_lost_message
     yield "repeats", again, cost.per_repeated_message

@@ -16,9 +16,11 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup as SafeText
 
 from mqlab import units
+from mqlab.catalogue import INCIDENTS
 from mqlab.errors import MqlabError
 from mqlab.frames import where
 from mqlab.languages import said
+from mqlab.measure_names import fact_words
 
 DEFAULT, SHORT = "default", "short"
 BUILT_IN = (DEFAULT, SHORT, "comparison")
@@ -107,6 +109,8 @@ def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
         stamp=units.stamp,
         where=where,
         light=_light,
+        incident=lambda slug: INCIDENTS[slug].title if slug in INCIDENTS else slug,
+        fact=fact_words,
     )
     environment.tests["figure"] = lambda block: hasattr(block, "json")
     return environment

@@ -51,13 +51,13 @@ def browser() -> str:
 
 
 def print_page(page: str, out: Path) -> None:
-    """Print the HTML *page* to the PDF *out*, on A4.
+    """Print the HTML *page* to the PDF *out*, on A4; beside it, since a Chromium in a snap sees no other folder.
 
     Raises:
         NoBrowserError: there is no Chromium, it took too long, or it printed nothing.
     """
     sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with tempfile.TemporaryDirectory(prefix="mqlab-print-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="mqlab-print-", dir=out.parent) as scratch:
         source, printed = Path(scratch) / "page.html", Path(scratch) / "page.pdf"
         source.write_text(page, encoding="utf-8", errors="replace")
         command = [

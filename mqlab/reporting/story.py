@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mqlab import units
-from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
-from mqlab.findings import Finding, Severity
+from mqlab.findings import Certainty, Finding, Severity
+from mqlab.headline import cause
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.causes import Link, causes
 from mqlab.reporting.chronology import Chronology, chronology
-from mqlab.reporting.evidence import DELIVERY, Dossier, family
+from mqlab.reporting.course import course
+from mqlab.reporting.evidence import DELIVERY, Dossier, by_time, family, harmful
 from mqlab.reporting.follow_up import Action, Noticed, Question, actions, noticed, questions
 from mqlab.reporting.impact import Effect, effects_of, impact
 from mqlab.shared.wording import few
@@ -39,7 +40,7 @@ def story(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, found: tuple
         summary=tuple(_summary(diagnosis, found)),
         impact=impact(diagnosis, found, notes),
         chronology=when,
-        causes=causes(facts, diagnosis, found),
+        causes=causes(facts, diagnosis, found, course(facts, diagnosis, by_time(diagnosis.changes))),
         noticed=noticed(facts, diagnosis, notes, when),
         actions=actions(found, notes),
         questions=questions(diagnosis, notes),
@@ -52,33 +53,36 @@ def _summary(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Iterator[str]:
     if lead is None or lead.incident != diagnosis.verdict.incident:
         yield from _of_no_lead(diagnosis)
         return
-    incident = INCIDENTS.get(lead.incident)
-    title = incident.title if incident else lead.incident
-    yield f"{title}: {lead.facts.get('who', lead.subject)}, {_span(lead)}."
+    yield _what(lead)
+    if lead.certainty is Certainty.POSSIBLE:
+        return
     if told := next(effects_of([found[0]]), None):
         yield f"{told.text}."
-    besides = [one.finding.incident for one in found[1:] if one.finding.severity > Severity.NOTICE]
+    besides = [one.finding.incident for one in found[1:] if harmful(one.finding)]
     brought = list(dict.fromkeys(slug for slug in besides if slug in lead.explains))
     others = list(dict.fromkeys(slug for slug in besides if slug not in lead.explains))
     if brought:
-        yield f"It brought {few(brought, 3)} with it."
+        yield f"It brought more with it: {few([cause(slug) for slug in brought], 3)}."
     if others:
-        yield f"Found besides, with a cause of its own: {few(others, 3)}."
+        yield f"Found besides: {few([cause(slug) for slug in others], 3)}."
     if outcome := _outcome(lead):
         yield outcome
 
 
-def _span(lead: Finding) -> str:
-    """From when to when, as words."""
-    begin, end = lead.started_at, lead.ended_at
+def _what(lead: Finding) -> str:
+    """When it was, what happened, and to whom."""
+    begin, end, who = lead.started_at, lead.ended_at, lead.facts.get("who", lead.subject)
+    why = cause(lead.incident)
+    if lead.certainty is Certainty.POSSIBLE:
+        return f"A risk that the settings make, no incident: {why} ({who})."
     if begin is None:
-        return "at a time that the material does not tell"
+        return f"At a time that the material does not tell, {why} ({who})."
     if end is None or lead.ongoing:
-        return f"since {units.stamp(begin)} UTC"
+        return f"Since {units.stamp(begin)} UTC, {why} ({who})."
     if end == begin:
-        return f"at {units.stamp(begin)} UTC"
+        return f"At {units.stamp(begin)} UTC, {why} ({who})."
     lasted = units.duration((end - begin).total_seconds())
-    return f"for {lasted} from {units.stamp(begin)} to {units.clock(end)} UTC"
+    return f"From {units.stamp(begin)} to {units.clock(end)} UTC, for {lasted}, {why} ({who})."
 
 
 def _outcome(lead: Finding) -> str:
@@ -101,8 +105,11 @@ def _of_no_lead(diagnosis: Diagnosis) -> Iterator[str]:
         for one in diagnosis.findings[:2]:
             yield f"Seen, and no fault: {one.statement.partition('. ')[0].rstrip('.')}."
         return
-    yield "Something is wrong here, and no class of incident that mqlab knows explains it."
+    if not verdict.hypotheses and not diagnosis.symptoms:
+        yield verdict.statement
+        return
+    yield "There are signs of trouble, and the material does not prove what is behind them."
     if verdict.hypotheses:
-        yield f"It may be {few([one.incident for one in verdict.hypotheses], 3)}; the open questions say how to tell."
+        yield f"It may be that {' or that '.join(cause(one.incident) for one in verdict.hypotheses[:3])}."
     if diagnosis.symptoms:
         yield f"The earliest sign that nothing explains: {diagnosis.symptoms[0]}."

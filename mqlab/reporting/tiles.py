@@ -1,20 +1,25 @@
-"""The four tiles of the first screen: what the first finding counted, and what was lost."""
+"""The cards of the first screen: what the incident cost, at most four; where nothing was wrong, what was watched."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mqlab import units
+from mqlab import headline, units
 from mqlab.delivery.audit import audits
-from mqlab.delivery.path import summary
+from mqlab.delivery.path import Summary, summary
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
+from mqlab.figures.timeline import lag_points
 from mqlab.findings import Finding, Severity
-from mqlab.mqtt.chain_stages import Whereabouts
+from mqlab.measure_names import is_ours
+from mqlab.mqtt.chain_stages import Step, Whereabouts
 from mqlab.reporting.evidence import DELIVERY, Dossier, family
 from mqlab.shared.benign_lines import ORDERLY
 from mqlab.views import audit_json
+
+MOST = 4
+_NONE_SEEN = "none seen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,107 +33,194 @@ class Tile:
     muted: bool = False
 
 
-_TITLES = {
-    "amplification_factor": "bytes out per byte in",
-    "excess_bytes": "more than needed",
-    "orphan_queues": "queues that nobody reads",
-    "doubled_queues": "queues that several read",
-    "longest_batch_seconds": "longest poll",
-    "silent_seconds": "without a heartbeat",
-    "restarts": "restarts of members",
-    "retries": "tries of one record",
-    "rebalances": "rebalances while it lasted",
-    "diverted_fraction": "diverted fraction",
-    "dropped_records": "messages dropped",
-    "duplicated_records": "repeats of records",
-    "duplicated_records_estimated": "repeats of records, about",
-    "share_of_bytes": "share of bytes",
-    "stalled_seconds": "stood still",
-    "pending_records": "messages wait",
-    "peak_lag": "messages waited at most",
-    "drain_seconds": "to drain the backlog",
-    "takeovers": "takeovers",
-    "reconnects": "reconnects",
-    "split_count": "batch splits",
-    "retried_records": "records sent again",
-    "retry_lines": "retries logged",
-    "resubmitted_records": "records submitted again",
-    "rejected_records": "records refused",
-    "readers": "readers",
-    "bytes_out": "bytes out",
-    "bytes_in": "bytes in",
+_LOST, _AGAIN, _WAITING = "lost", "again", "waiting"
+_COSTS: Mapping[str, Mapping[str, str]] = {
+    _LOST: {
+        "lost_records": "messages lost",
+        "diverted_messages": "messages that nobody read",
+        "dropped_messages": "messages dropped",
+        "dropped_records": "records given up",
+        "missing_messages": "messages did not arrive",
+    },
+    "refused": {"rejected_records": "records refused", "rejected_sends": "sends refused"},
+    _AGAIN: {
+        "duplicated_records": "repeats of records",
+        "duplicated_records_estimated": "repeats of records, about",
+        "delivered_rows": "deliveries",
+        "redelivered_messages": "messages delivered again",
+        "replayed_messages": "retained messages sent again",
+        "extra_copies": "copies too many",
+        "resubmitted_records": "records submitted again",
+        "retried_records": "records sent again",
+    },
+    "failed": {"failed_records": "records reported as failed", "refused_requests": "writes refused"},
+    _WAITING: {
+        "queued_messages": "messages wait in the queue",
+        "stuck_lag": "messages held up",
+        "peak_lag": "messages waited at most",
+        "pending_records": "messages left waiting",
+        "longest_delay_seconds": "late at most",
+    },
+    "standing": {
+        "stalled_seconds": "one partition stood still",
+        "down_seconds": "without the broker",
+        "longest_outage_seconds": "without one broker at most",
+    },
+    "traffic": {
+        "excess_bytes": "sent for nothing",
+        "flood_bytes": "of log written",
+        "memory_growth_bytes_per_hour": "of memory more each hour",
+        "amplification_factor": "as much out as in",
+    },
+    "exits": {"crashes": "exits of processes"},
+    "queues": {"orphan_queues": "queues that nobody reads", "doubled_queues": "queues that several read"},
+    "disturbed": {
+        "takeovers": "forced disconnects",
+        "fencings": "times that a member was thrown out",
+        "lives": "connections broken",
+        "losses": "connections broken",
+        "rebalances": "rebalances",
+        "denied": "requests refused",
+    },
+    "clients": {
+        "clients": "clients cut off",
+        "dead_members": "sessions that nobody reads",
+        "expired_members": "members expelled",
+        "members": "members concerned",
+    },
 }
-"""What a tile shows and says, the most telling first."""
+"""Kinds of cost, the gravest first; of each kind one measure is shown, the one that the title tells before others."""
 
 
 def _whole(value: float) -> str:
     return units.number(round(value))
 
 
-_NOTES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
-    "excess_bytes": ("bytes_out", "of {} sent", units.size),
-    "orphan_queues": ("doubled_queues", "and {} that several read", units.number),
-    "longest_batch_seconds": ("poll_interval_seconds", "max.poll.interval.ms {}", units.duration),
-    "silent_seconds": ("session_timeout_seconds", "session timeout {}", units.duration),
-    "duplicated_records": ("records_handled", "of {} records", _whole),
-    "pending_records": ("lag_growth_per_second", "{}/s more while it lasted", units.digits),
-    "peak_lag": ("lag_growth_per_second", "{}/s more while it lasted", units.digits),
-    "drain_seconds": ("peak_lag", "from {} messages", _whole),
-}
-"""The measure that says how much another one is, and how that is told."""
-_LOSSES = {"lost_records": "records lost", "rejected_records": "records refused", "dropped_records": "messages dropped"}
-"""What counts as loss to the user, the gravest first."""
+_NOTES: Mapping[str, tuple[tuple[str, str, Callable[[float], str]], ...]] = {
+    "lost_records": (("published_messages", "of {} published", _whole),),
+    "diverted_messages": (("published_messages", "of {} published meanwhile", _whole),),
+    "dropped_messages": (("distinct_messages", "copies among them", _whole),),
+    "delivered_rows": (("distinct_messages", "of {} different messages", _whole),),
+    "duplicated_records": (("records_handled", "of {} records", _whole),),
+    "excess_bytes": (
+        ("bytes_out", "of {} sent", units.size),
+        ("amplification_factor", "{} what came in", units.factor),
+    ),
+    "flood_bytes": (("flood_seconds", "in {}", units.duration),),
+    "stuck_lag": (("lag_growth_per_second", "{}/s more while it lasted", units.digits),),
+    "orphan_queues": (("doubled_queues", "and {} that several read", units.number),),
+    "pending_records": (("lag_growth_per_second", "{}/s more while it lasted", units.digits),),
+    "peak_lag": (
+        ("lag_growth_per_second", "{}/s more while it lasted", units.digits),
+        ("drain_seconds", "worked off in {}", units.duration),
+    ),
+    "queued_messages": (("queue_growth_per_second", "{}/s more", units.digits),),
+    "clients": (("down_seconds", "for {} or longer", units.duration),),
+    "takeovers": (("period_seconds", "one every {}", units.duration),),
+}  # fmt: skip
+"""Measures that say how much another one is, and how that is told."""
+_NEEDS = {"amplification_factor": "healthy_factor"}
+"""Who makes the data itself receives next to nothing: a factor tells something of hosts that usually pass data on."""
 
 
 def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tuple[Tile, ...]:
-    """Exactly four; the last one is what was lost."""
-    counted = _delivered(facts, found) or _measured(facts, found)
-    return (*[*counted, *_overview(diagnosis)][:3], lost(facts, diagnosis, found))
+    """At most four costs; what was lost is always among them, be it that nobody knows."""
+    first = headline.lead(diagnosis)
+    if first is None:
+        return _watched(facts, diagnosis, found)
+    whole = summary(audits(facts))
+    costs = dict(_costs(facts, diagnosis, found, whole, first))
+    shown = [*costs.values(), *_others(found, first), *_lasted(diagnosis, first)]
+    loss = lost(facts, diagnosis, found)
+    if _LOST in costs or loss.value in {one.value for one in shown}:
+        return tuple(shown[:MOST])
+    if loss.value == _NONE_SEEN:
+        return (*shown, *(() if costs.keys() & _OF_ALL else (loss,)))[:MOST]
+    return (*shown[: MOST - 1], loss)
 
 
-def _measured(facts: Facts, found: tuple[Dossier, ...]) -> list[Tile]:
-    """What the first finding counted, else its consequences; processes that ended badly third."""
-    own = [d for d in found if d is found[0] or d.finding.incident in found[0].finding.explains]
-    every = {one.name: (dossier.finding, one) for dossier in reversed(own) for one in dossier.measures}
-    if any(finding.measures.get("orphan_queues") for finding, _ in every.values()):
-        every.pop("doubled_queues", None)  # its number stands with that of the orphans
-    shown = []
-    for name, title in _TITLES.items():
-        if name in every and every[name][0].measures[name]:
-            finding, one = every[name]
-            waited = name == "pending_records" and not finding.ongoing
-            words = "messages waited at its end" if waited else title
-            shown.append(Tile(words, one.value, _note(name, finding), f"#{one.anchor}"))
-    return [*shown[:2], *(_exits(facts, found[0].finding) if found else ()), *shown[2:]]
+def _costs(
+    facts: Facts, diagnosis: Diagnosis, found: Sequence[Dossier], whole: Summary, first: Finding
+) -> Iterator[tuple[str, Tile]]:
+    """A card for each kind of cost that was counted, the gravest first: by the finding, its consequences, audits."""
+    near = [one for one in found if one.finding is first or one.finding.incident in first.explains]
+    far = [one for one in found if one not in near and one.finding.severity > Severity.NOTICE]
+    told = headline.counted(diagnosis)
+    for kind, titles in _COSTS.items():
+        names = sorted(titles, key=lambda name: name not in told)
+        asked = [*near, *far] if kind in _OF_ALL else near
+        cards = (_card(diagnosis, one, name, titles[name]) for one in asked for name in names)
+        tile = next(filter(None, cards), None)
+        if kind == _LOST and whole.most:
+            yield kind, Tile("messages lost", whole.words, _share(whole), _anchor(found, "lost_records"))
+        elif tile is not None:
+            yield kind, tile
+        elif (audited := _audited(kind, whole, found)) is not None:
+            yield kind, audited
+        elif kind == "exits" and (count := exits_during(facts, first)) and first.severity > Severity.NOTICE:
+            title = _COSTS[kind]["crashes"]
+            yield kind, Tile(_one(title) if count == 1 else title, str(count), "", "#when")
 
 
-def _note(name: str, finding: Finding) -> str:
-    """A second number that says how much the first one is."""
-    if name == "amplification_factor":
-        return _levels(finding)
-    other, words, told = _NOTES.get(name, ("", "", units.digits))
-    if not finding.measures.get(other):
-        return ""
-    note = words.format(told(finding.measures[other]))
-    if name == "excess_bytes" and finding.ledger:
-        return f"{note} in {units.duration((finding.ledger.ended_at - finding.ledger.started_at).total_seconds())}"
-    return note
+_OF_ALL = frozenset({_LOST, "refused", "failed"})
+"""Kinds that count whichever finding tells of them."""
 
 
-def _levels(finding: Finding) -> str:
-    ledger, peak = finding.ledger, finding.measures.get("peak_amplification_factor")
-    edges = (ledger.factor_before, ledger.factor_after) if ledger else (None, None)
-    levels = zip(("peak", "before", "after"), (peak, *edges), strict=True)
-    return " · ".join(f"{level} {units.factor(value)}" for level, value in levels if value is not None)
+def _card(diagnosis: Diagnosis, dossier: Dossier, name: str, title: str) -> Tile | None:
+    """The card of one measure; None where it was not counted, or counted as nothing."""
+    value = headline.amount(diagnosis, dossier.finding, name)
+    if not value:
+        return None
+    notes = (
+        words.format(told(dossier.finding.measures[other]))
+        for other, words, told in _NOTES.get(name, ())
+        if dossier.finding.measures.get(other, 0) >= 1 and _NEEDS.get(other, other) in dossier.finding.measures
+    )
+    return Tile(_one(title) if value == "1" else title, value, " · ".join(notes), f"#{dossier.anchor}-{name}")
 
 
-def _exits(facts: Facts, first: Finding) -> Iterator[Tile]:
-    """Processes that ended badly in the finding's time."""
-    exits = int(first.measures.get("crashes", 0)) or exits_during(facts, first)
-    if exits and first.severity is not Severity.NOTICE:
-        splits, memory = first.measures.get("split_count"), facts.of_kind("out-of-memory")
-        notes = (f"{units.number(splits)} batch splits" if splits else "", "out of memory" if memory else "")
-        yield Tile("process exits", str(exits), " · ".join(filter(None, notes)), "#story")
+def _one(title: str) -> str:
+    """The title for one of them: its first word without its plural."""
+    things, _, rest = title.partition(" ")
+    return f"{things.removesuffix('ies') + 'y' if things.endswith('ies') else things.removesuffix('s')} {rest}".strip()
+
+
+def _audited(kind: str, whole: Summary, found: Sequence[Dossier]) -> Tile | None:
+    """What audits counted of it, where no finding did."""
+    if kind == _AGAIN and whole.extra:
+        anchor = _anchor(found, "duplicated_records")
+        return Tile("copies too many", units.number(whole.extra), "in the log or handled again", anchor)
+    if kind == _WAITING and whole.pending:
+        anchor = _anchor(found, "pending_records")
+        return Tile("messages only wait", units.number(whole.pending), "not read yet, no loss", anchor)
+    return None
+
+
+def _share(whole: Summary) -> str:
+    """Of how many, and which topics nobody could check."""
+    of = (
+        ""
+        if whole.acked is None
+        else f"{units.percent(whole.lost / whole.acked)} of {units.number(whole.acked)} acknowledged"
+    )
+    more = f"{units.counted(len(whole.open), 'topic')} not checked" if whole.open else ""
+    return " · ".join(filter(None, (of, more)))
+
+
+def _others(found: Sequence[Dossier], first: Finding) -> Iterator[Tile]:
+    """What a team's own detector counted."""
+    for one in (measured for dossier in found if dossier.finding is first for measured in dossier.measures):
+        if first.measures[one.name] and not is_ours(one.name):
+            yield Tile(one.words, one.value, "", f"#{one.anchor}")
+
+
+def _lasted(diagnosis: Diagnosis, first: Finding) -> Iterator[Tile]:
+    """How long it lasted, as far as the material shows."""
+    end = first.ended_at or units.moment(diagnosis.material.window[1])
+    if first.started_at is not None and end is not None and end > first.started_at:
+        lasted = units.duration((end - first.started_at).total_seconds())
+        note = "still open when the material ends" if first.ongoing else f"until {units.clock(end)} UTC"
+        yield Tile("from first to last sign", lasted, note, "#when")
 
 
 def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
@@ -141,46 +233,51 @@ def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
     return sum(e.count for e in exits if e.first_at is not None and start <= e.first_at <= end)
 
 
-def _delivered(facts: Facts, found: tuple[Dossier, ...]) -> list[Tile]:
-    """Where the first finding is about delivery: what was acknowledged, doubled, and only waits."""
+def _watched(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tuple[Tile, ...]:
+    """Where nothing leads: what arrived, what waited, how long it was watched, and what was lost."""
+    since, until = diagnosis.material.window
+    loss = lost(facts, diagnosis, found)
+    shown = [*_unexplained(diagnosis), *_arrived(facts, diagnosis), *_waited(facts)]
+    if since is not None and until is not None:
+        read = units.counted(diagnosis.material.files, "file")
+        shown.append(Tile("watched", units.duration(until - since), f"in {read}", "#coverage"))
+    return (*shown[: MOST - 1], loss)
+
+
+def _unexplained(diagnosis: Diagnosis) -> Iterator[Tile]:
+    if diagnosis.symptoms:
+        title = "symptom unexplained" if len(diagnosis.symptoms) == 1 else "symptoms unexplained"
+        yield Tile(title, str(len(diagnosis.symptoms)), diagnosis.symptoms[0], "#evidence")
+
+
+def _arrived(facts: Facts, diagnosis: Diagnosis) -> Iterator[Tile]:
+    """How many messages the ledgers note, to the log or to MQTT's brokers."""
     whole = summary(audits(facts))
-    if not found or family(found[0].finding.incident) != DELIVERY or not whole.topics:
-        return []
-    counted = (
-        ("messages acknowledged", whole.acked, "as the producers' ledgers note", "acknowledged_records"),
-        ("copies too many", whole.extra or None, "in the log or handled again", "duplicated_records"),
-        ("messages only wait", whole.pending or None, "not read yet, no loss", "pending_records"),
-    )
-    shown = [
-        Tile(title, units.number(value), note, _anchor(found, measure))
-        for title, value, note, measure in counted
-        if value is not None
+    sent = [
+        stage for way in diagnosis.chains if way.system is None for stage in way.stages if stage.step is Step.PUBLISHED
     ]
-    if whole.lost and whole.acked:
-        least, most = (units.percent(records / whole.acked) for records in (whole.least, whole.most))
-        note = "is lost" if whole.least == whole.most else f"between {least} and {most}"
-        share = units.percent(whole.lost / whole.acked)
-        shown.append(Tile("of what was acknowledged", share, note, _anchor(found, "lost_records")))
-    return shown
+    if whole.acked:
+        note = f"in {units.counted(whole.topics, 'topic')}, as the producers note"
+        yield Tile("messages acknowledged", units.number(whole.acked), note, "#evidence")
+    elif sent and sent[0].messages:
+        yield Tile("messages published", units.number(sent[0].messages), "as the publishers note", "#evidence")
 
 
-def lost(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile:
-    """What was lost: as audits say, else as findings counted, else that nothing was or that nobody knows."""
+def _waited(facts: Facts) -> Iterator[Tile]:
+    peaks = {group: max(behind for _, behind in points) for group, points in lag_points(facts).items() if points}
+    for group, peak in list(peaks.items())[:1]:
+        yield Tile("messages waited at most", _whole(peak), f"for {group}", "#when")
+
+
+def lost(facts: Facts, diagnosis: Diagnosis, found: Sequence[Dossier]) -> Tile:
+    """What is known of losses where none was counted: that nothing was lost, or that nobody knows, and why."""
     whole, anchor = summary(audits(facts)), _anchor(found, "lost_records")
-    of = "" if whole.acked is None else f"of {units.number(whole.acked)} acknowledged"
-    more = f"{units.counted(len(whole.open), 'topic')} not checked" if whole.open else ""
-    note = " · ".join(filter(None, (of, more)))
-    if whole.most:
-        return Tile("messages lost", whole.words, note, anchor)
-    for name, title in _LOSSES.items():
-        if counted := [one for dossier in found for one in dossier.measures if one.name == name]:
-            total = sum(dossier.finding.measures.get(name, 0) for dossier in found)
-            return Tile(title, f"≥ {units.number(total)}", _unchecked(diagnosis), f"#{counted[0].anchor}")
     if whole.open:
         names = whole.open[0] if len(whole.open) == 1 else units.counted(len(whole.open), "topic")
         return Tile("loss", "NOT CHECKED", f"the material cannot say: {names}", "#not-checked", muted=True)
     if whole.topics:
-        return Tile("messages lost", "0", note, anchor)
+        of = "" if whole.acked is None else f"of {units.number(whole.acked)} acknowledged"
+        return Tile("messages lost", "0", of, anchor)
     return _on_the_way(diagnosis) or _by_classes(diagnosis)
 
 
@@ -197,16 +294,17 @@ def _on_the_way(diagnosis: Diagnosis) -> Tile | None:
         audit_json.UNKNOWN: (
             "messages arrived nowhere",
             Whereabouts.UNKNOWN,
-            "by ledgers; no line tells where they are",
+            "by ledgers; nothing tells what became of it",
         ),
     }[outcome]
-    return Tile(title, units.number(sum(gap.messages for gap in gaps if gap.where is where)), note, "#evidence")
+    count = sum(gap.messages for gap in gaps if gap.where is where)
+    return Tile(_one(title) if count == 1 else title, units.number(count), note, "#evidence")
 
 
 def _by_classes(diagnosis: Diagnosis) -> Tile:
     unchecked = _unchecked(diagnosis)
     if any(family(slug) == DELIVERY for slug in diagnosis.clear) and not unchecked:
-        return Tile("loss", "none seen", "the classes of loss are clear", "#not-checked")
+        return Tile("loss", _NONE_SEEN, "the classes of loss are clear", "#not-checked")
     note = unchecked or "no record of what was sent and consumed"
     return Tile("loss", "NOT CHECKED", note, "#not-checked", muted=True)
 
@@ -217,18 +315,7 @@ def _unchecked(diagnosis: Diagnosis) -> str:
     return f"not checked: {named}" if slugs else ""
 
 
-def _anchor(found: tuple[Dossier, ...], measure: str) -> str:
+def _anchor(found: Sequence[Dossier], measure: str) -> str:
     """The place of the measure; else the first finding, else what was not checked."""
     places = [f"#{one.anchor}" for dossier in found for one in dossier.measures if one.name == measure]
     return next(iter(places), f"#{found[0].anchor}" if found else "#not-checked")
-
-
-def _overview(diagnosis: Diagnosis) -> tuple[Tile, ...]:
-    material = diagnosis.material
-    read = 1 - material.rejected_lines / material.lines if material.lines else 0.0
-    lacking = "the material lacks what they need"
-    return (
-        Tile("classes found clear", str(len(diagnosis.clear)), "", "#not-checked"),
-        Tile("classes not checked", str(len(diagnosis.not_checked)), lacking, "#not-checked"),
-        Tile("lines understood", units.percent(read), f"of {units.number(material.lines)}", "#coverage"),
-    )

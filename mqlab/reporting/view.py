@@ -10,7 +10,9 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.figures.traffic import UNEXPLAINED, stage_name
 from mqlab.findings import Change, Finding, Severity, Stage
+from mqlab.headline import headline
 from mqlab.notes import IncidentNotes
+from mqlab.reporting.course import Step, course
 from mqlab.reporting.evidence import Dossier, by_time, dossiers, telling
 from mqlab.reporting.story import Story, story
 from mqlab.reporting.tiles import Tile, tiles
@@ -47,7 +49,8 @@ class View:
     telling: tuple[int, ...]
     """Numbers of the few changes that the first screen has room for."""
     title: str
-    """Of the postmortem."""
+    """What it cost and why, in one sentence."""
+    course: tuple[Step, ...]
     story: Story
     diagnosis: Diagnosis
     facts: Facts
@@ -58,7 +61,6 @@ def view(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> View:
     found, changed = dossiers(diagnosis), by_time(diagnosis.changes)
     first = diagnosis.findings[0] if diagnosis.findings else None
     start = first.started_at if first else units.moment(diagnosis.material.window[0])
-    about = f"{diagnosis.verdict.incident}{f': {first.subject}' if first else ''}"
     tone = "open" if diagnosis.verdict.incident == "undetermined" else _TONES[first.severity] if first else "calm"
     return View(
         tone=tone,
@@ -71,7 +73,8 @@ def view(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> View:
         dossiers=found,
         changes=changed,
         telling=telling(changed, first),
-        title=notes.title or about + (f", {start:%Y-%m-%d}" if start else ""),
+        title=headline(diagnosis, notes),
+        course=course(facts, diagnosis, changed),
         story=story(facts, diagnosis, notes, found),
         diagnosis=diagnosis,
         facts=facts,

@@ -127,8 +127,8 @@ def _verdict(fit: Fit, told: Simulated | None) -> str:
 def _advice(fit: Fit) -> str:
     if fit.largest_safe_records is None:
         return "not even one record fits"
-    verb = "is" if fit.largest_safe_records == 1 else "are"
-    most = f"{counted(fit.largest_safe_records, 'record')} {verb} just enough"
+    many = fit.largest_safe_records
+    most = f"{counted(many, 'record')} {'is' if many == 1 else 'are'} just enough"
     return most if fit.advised_records is None else f"{most}, {number(fit.advised_records)} leave room for slow polls"
 
 
@@ -136,10 +136,8 @@ def _calibration(answer: ReplayAnswer) -> Iterator[str]:
     real, before = answer.recorded, answer.before
     found = []
     if real.rebalances is not None:
-        verb = "was" if real.rebalances == 1 else "were"
-        found.append(
-            f"{counted(round(before.rebalances.likely), 'rebalance')} where {number(real.rebalances)} {verb} recorded"
-        )
+        replayed, many = counted(round(before.rebalances.likely), "rebalance"), number(real.rebalances)
+        found.append(f"{replayed} where {many} {'was' if real.rebalances == 1 else 'were'} recorded")
     if real.final_lag is not None:
         found.append(f"lag {_whole(before.final_lag.likely)} where {_whole(real.final_lag)}")
     told = f"replay of what was: {', '.join(found) or 'neither rebalances nor the lag at the end were recorded'}"

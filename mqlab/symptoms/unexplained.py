@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.delivery import loss_mechanisms, losses, positions
@@ -19,6 +18,7 @@ from mqlab.findings import Certainty, Finding, Severity
 from mqlab.known_errors import PREFIX, known_errors, words
 from mqlab.logs import explosion
 from mqlab.mqtt import symptoms
+from mqlab.plugins import remembered
 from mqlab.rocketmq import shared_client_ids
 from mqlab.rows import LineShape
 from mqlab.shared import benign_lines, counters, flows, lag
@@ -56,7 +56,7 @@ _UNACCOUNTED = ("replication-too-large", "broker-crashed")
 """Events that mean trouble, whether or not some class accounts for them."""
 
 
-@cache
+@remembered
 def trouble() -> Mapping[str, Sequence[str]]:
     """Symptoms to the classes that account for them: events, counters that stand still in health, copies and gaps."""
     classes: dict[str, list[str]] = {kind: [] for kind in _UNACCOUNTED}

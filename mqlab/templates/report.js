@@ -3,7 +3,7 @@ const charts = new Map([...document.querySelectorAll(".chart")].map(
   chart => [chart, chart.querySelector("script").textContent]));
 let printing = false;
 function draw(chart) {
-  if (!chart.offsetParent) return;
+  if (chart.closest("details:not([open])")) return;
   const night = dark.matches && !printing;
   const figure = JSON.parse(charts.get(chart), (_, value) => night && DARK[value] || value);
   const layout = {...figure.layout, width: printing ? 660 : undefined, autosize: !printing};
@@ -16,8 +16,6 @@ function reveal() {
   for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
   if (target) target.scrollIntoView();
 }
-drawAll();
-reveal();
 addEventListener("toggle", event => event.target.querySelectorAll(".chart").forEach(draw), true);
 addEventListener("hashchange", reveal);
 addEventListener("click", event => {
@@ -27,3 +25,5 @@ addEventListener("click", event => {
 dark.addEventListener("change", drawAll);
 addEventListener("beforeprint", () => { printing = true; drawAll(); });
 addEventListener("afterprint", () => { printing = false; drawAll(); });
+drawAll();
+reveal();

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 
 from mqlab.facts import Facts
@@ -10,21 +10,32 @@ from mqlab.findings import Stage, TrafficLedger
 from mqlab.shared import counters
 from mqlab.shared.counters import Ratio
 from mqlab.shared.wording import clock, instant
-from mqlab.units import between
+from mqlab.units import Interval, between
 
 
 def measures(facts: Facts, host: str, card: Ratio, span: tuple[float, float], calm_until: float) -> dict[str, float]:
     """What the card of *host* counted between two moments, its peak then, and its usual until *calm_until*."""
     usual = counters.usual_factor(facts, host, 0, calm_until)
     top = counters.peak(facts, host, *span)
+    numbers = counted(card, counters.ratios(facts, host, *span))
     known = {
-        **counted(card, counters.ratios(facts, host, *span)),
+        **numbers,
         "healthy_factor": usual,
-        "excess_bytes": None if usual is None else card.bytes_out - usual * card.bytes_in,
+        **({} if usual is None else excess(numbers, usual).measures("excess_bytes")),
         "peak_amplification_factor": top.factor if top else None,
         "factor_after": counters.usual_factor(facts, host, span[1] + counters.PEAK, inf),
     }
     return {name: value for name, value in known.items() if value is not None}
+
+
+def excess(numbers: Mapping[str, float], usual: float) -> Interval:
+    """Bytes that left beyond the *usual* times what came in, between the bounds of both."""
+    came, left = (
+        Interval(numbers.get(f"{name}_low", numbers[name]), numbers[name], numbers.get(f"{name}_high", numbers[name]))
+        for name in ("bytes_in", "bytes_out")
+    )
+    likely = left.likely - usual * came.likely
+    return Interval(max(0.0, left.low - usual * came.high), likely, left.high - usual * came.low)
 
 
 def counted(card: Ratio, others: Sequence[Ratio]) -> dict[str, float]:

@@ -170,8 +170,21 @@ def measured(
     if sums.rejected is not None:
         found |= sums.rejected.measures("bytes_rejected")
         if "excess_bytes" in found:  # What was rejected was sent for nothing, whether or not it came in before.
-            found["excess_bytes"] = min(found["bytes_out"], max(found["excess_bytes"], sums.rejected.likely))
+            wasted = _wasted(found, sums.rejected).measures("excess_bytes")
+            found = {name: value for name, value in found.items() if not name.startswith("excess_bytes")} | wasted
     return found
+
+
+def _wasted(found: Mapping[str, float], rejected: Interval) -> Interval:
+    """What left beyond the usual, at least what was *rejected*, at most all."""
+    least, likely, most = (
+        min(
+            found.get(f"bytes_out{end}", found["bytes_out"]),
+            max(found.get(f"excess_bytes{end}", found["excess_bytes"]), own),
+        )
+        for end, own in (("_low", rejected.low), ("", rejected.likely), ("_high", rejected.high))
+    )
+    return Interval(least, likely, most)
 
 
 def _own_host(facts: Facts, client: str, splits: Sequence[Episode], window: Window | None) -> str | None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mqlab.comparing.sides import Side
     from mqlab.notes import IncidentNotes
 
-_PAGES = (".html", ".htm")
+_PAGES = (".html", ".htm", ".pdf")
 
 
 @click.command(cls=Verb)
@@ -46,8 +46,9 @@ def compare(a: str, b: str, at: str | None, form: str, output: str | None, **cho
 
     A and B are each a folder, an archive or a file: two incidents, or one before (A) and after (B) its repair.
     "Repaired" is said only where B is clear of what was found in A and would have shown it; what could not be checked
-    in B is never a repair. With -o FILE.html it is a page that opens offline.
+    in B is never a repair. With -o FILE.html or FILE.pdf it is a page that opens offline.
     """
+    wants_page = _wants_page(form, output)
     early.begin((a,), chosen)
     from mqlab.comparing import comparison
     from mqlab.comparing.tables import text
@@ -58,12 +59,12 @@ def compare(a: str, b: str, at: str | None, form: str, output: str | None, **cho
     told = comparison.compare(first, second)
     if form == "json":
         deliver(comparison.dumps(told), output)
-    elif output and output.lower().endswith(_PAGES):
+    elif output and wants_page:
         from mqlab.comparing import pages
 
-        _put(pages.compared(told), output, told.answer.sentence)
+        _put(pages.compared(told), Path(output), told.answer.sentence)
     else:
-        sentences = (told.answer.kind.upper(), told.answer.sentence, *told.answer.open)
+        sentences = (told.answer.kind.upper(), told.answer.sentence, *told.answer.open, *told.answer.changed)
         deliver(_screen(sentences, text(comparison.tables(told))), output)
     return 0
 
@@ -77,8 +78,10 @@ def history(folder: str, form: str, output: str | None, **chosen: Any) -> int:
 
     Each folder and each archive directly in FOLDER is one incident. A folder without an incident.yml, in which folders
     have one, holds several: these, and what lies beside them. Loose files are left out. Title and the times at which it
-    was detected, mitigated and resolved come from each incident.yml. With -o FILE.html it is a page with a picture.
+    was detected, mitigated and resolved come from each incident.yml. With -o FILE.html or FILE.pdf it is a page with a
+    picture.
     """
+    wants_page = _wants_page(form, output)
     from mqlab.comparing import history as told
 
     found = sorted(entries(Path(folder)))
@@ -88,15 +91,15 @@ def history(folder: str, form: str, output: str | None, **chosen: Any) -> int:
             for number, one in enumerate(found, start=1)
         ]
     if all(one.incident == told.UNREADABLE for one in rows):
-        because = f"{rows[0].entry}: {rows[0].title}" if rows else "no folder and no archive is in it"
+        because = f"{rows[0].entry}: {rows[0].told}" if rows else "no folder and no archive is in it"
         raise NothingReadableError([folder], because)
     whole = told.history(folder, rows)
     if form == "json":
         deliver(told.dumps(whole), output)
-    elif output and output.lower().endswith(_PAGES):
+    elif output and wants_page:
         from mqlab.comparing import pages
 
-        _put(pages.listed(whole), output, told.summary(whole))
+        _put(pages.listed(whole), Path(output), told.summary(whole))
     else:
         deliver(_screen((told.summary(whole), *told.times(whole)), told.screen(whole)), output)
     return 0
@@ -146,6 +149,8 @@ def _incident(entry: str, path: Path, tell: Callable[[str], None], chosen: Mappi
         raise
     except MqlabError as error:
         return told.unreadable(entry, str(error))
+    except Exception as error:  # one entry that mqlab fails on does not take the others with it
+        return told.unreadable(entry, f"A bug of mqlab, please report it: {type(error).__name__}: {error}")
     return told.incident(entry, told_side, notes)
 
 
@@ -168,7 +173,26 @@ def _screen(sentences: Sequence[str], below: Iterator[str]) -> str:
     return "\n".join([*told, *below]) + "\n"
 
 
-def _put(page: str, output: str, sentence: str) -> None:
+def _wants_page(form: str, output: str | None) -> bool:
+    """Whether a page is to be written; sees before all work that there is a browser for a PDF.
+
+    Raises:
+        NoBrowserError: there is none.
+    """
+    suffix = Path(output).suffix.lower() if output and form != "json" else ""
+    if suffix == ".pdf":
+        from mqlab.reporting import printing
+
+        printing.browser()
+    return suffix in _PAGES
+
+
+def _put(page: str, output: Path, sentence: str) -> None:
     """Write a page, and say what stands in it."""
-    deliver(page, output)
-    click.echo(f"{said(sentence)}\n{output} ({len(page.encode()) / 1e6:.1f} MB)")
+    if output.suffix.lower() == ".pdf":
+        from mqlab.reporting import printing
+
+        printing.print_page(page, output)
+    else:
+        deliver(page, str(output))
+    click.echo(f"{said(sentence)}\n{output} ({output.stat().st_size / 1e6:.1f} MB)")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import click
 
 from mqlab.languages import pages, said
 from mqlab.verbs.helping import Verb
-from mqlab.verbs.material import deliver, in_form, language
+from mqlab.verbs.material import deliver, extend, in_form, language, with_plugins
 
 if TYPE_CHECKING:
     from mqlab.formats.base import Spec
@@ -26,8 +25,10 @@ _PRODUCTS = {"mosquitto": "Mosquitto", "emqx": "EMQX", "hivemq": "HiveMQ", "rabb
 @in_form
 @language
 @click.option("--markdown", is_flag=True, help="The whole catalogue as Markdown.")
-def incidents(form: str, markdown: bool) -> int:
+@with_plugins
+def incidents(form: str, markdown: bool, plugins: tuple[str, ...]) -> int:
     """List the classes of incident by family; `mqlab explain` tells more of one."""
+    extend(plugins)
     from mqlab import catalogue
     from mqlab.detectors import DETECTORS
     from mqlab.screens.listings import listing
@@ -60,12 +61,14 @@ def _title(title: str, benign: bool, has_rule: bool) -> str:
 
 @click.command(cls=Verb)
 @in_form
-def formats(form: str) -> int:
+@with_plugins
+def formats(form: str, plugins: tuple[str, ...]) -> int:
     """List the formats that mqlab reads, by the system whose files look so."""
+    extend(plugins)
     from mqlab.formats.registry import FORMATS
     from mqlab.screens.listings import listing
 
-    every = [(one.FORMAT, _first_line(str(one.__name__))) for one in FORMATS]  # type: ignore[attr-defined]
+    every = [(one.FORMAT, _first_line(one.__doc__ or "")) for one in FORMATS]
     if form == "json":
         told = [
             {
@@ -95,9 +98,9 @@ def _whose(spec: Spec) -> str:
     return systems.get(spec.software) or ("MQTT" if spec.software in _PRODUCTS or spec.software == "aws" else _OTHERS)
 
 
-def _first_line(module: str) -> str:
+def _first_line(text: str) -> str:
     """What the module says of itself first, without the tables that it fills."""
-    first = (sys.modules[module].__doc__ or "").strip().split("\n")[0]
+    first = text.strip().split("\n")[0]
     return first.partition(" → ")[0].replace("``", "").rstrip(".")
 
 

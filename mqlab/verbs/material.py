@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, tzinfo
 from pathlib import Path
@@ -24,6 +24,15 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 _shared = shared("Options of all commands about material")
+
+
+with_plugins = _shared(
+    "--plugins",
+    multiple=True,
+    metavar="PATH_OR_PACKAGE",
+    help="Formats and rules of your own: code that runs here (default: $MQLAB_PLUGINS).",
+)
+"""The option of every command that shows or uses what plug-ins add."""
 
 
 def language(command: Command) -> Command:
@@ -64,6 +73,7 @@ def read_so(command: Command) -> Command:
                 type=click.Path(),
                 help="Which files are ledgers, and what stands in them.",
             ),
+            with_plugins,
             _shared("--master", help="Spark master, e.g. spark://host:7077."),
             _shared(
                 "--workspace", type=click.Path(), help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache)."
@@ -99,6 +109,7 @@ def opened(
     Raises:
         MqlabError: bad options, nothing readable, no Java.
     """
+    extend(chosen["plugins"])
     early.begin(paths, chosen)
     from mqlab.capture import Options, open_capture
     from mqlab.clocks.zones import parse_zone
@@ -108,6 +119,20 @@ def opened(
     Options(log_tz=log_tz).zones()
     with progress() as tell:
         return open_capture(paths, since=begin, until=end, log_tz=log_tz, progress=tell, **chosen), zone
+
+
+def extend(given: Sequence[str]) -> None:
+    """Bring the plug-ins that were *given*, or are in the environment, into force.
+
+    Raises:
+        PluginError: one of them cannot be used.
+    """
+    from mqlab.plugins import named
+
+    if named(given):
+        from mqlab.plugins.taking import taken
+
+        taken(given)
 
 
 def between(since: str | None, until: str | None) -> tuple[float | None, float | None]:

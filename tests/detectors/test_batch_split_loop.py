@@ -86,6 +86,8 @@ def test_measures_of_the_card_are_bytes_and_ratios():
         "bytes_rejected": 6 * SENT_BY_LOOP,
         "onset_uncertainty_seconds": 10.0,
         "split_count": 120.0,
+        "excess_bytes_low": 4 * SENT_BY_LOOP,
+        "excess_bytes_high": 6 * SENT_BY_LOOP + 400_000,
         "bytes_in_low": 400_000,
         "bytes_in_high": 600_000,
         "bytes_out_low": 4 * (200_000 + SENT_BY_LOOP),

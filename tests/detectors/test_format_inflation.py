@@ -42,6 +42,7 @@ def test_its_measures_are_the_bytes_from_the_change_on():
     finding = format_inflation.detect(facts(CHANGED, ZSTD, IN, INFLATED, ONE_GROUP)).findings[0]
     assert dict(finding.measures) == {
         "bytes_in": 3_000_000, "bytes_out": 30_000_000, "amplification_factor": 10, "excess_bytes": 27_000_000,
+        "excess_bytes_low": 25_000_000, "excess_bytes_high": 27_200_000,
         "healthy_factor": 1,
         "bytes_in_low": 2_800_000, "bytes_in_high": 3_000_000,
         "bytes_out_low": 28_000_000, "bytes_out_high": 30_000_000,

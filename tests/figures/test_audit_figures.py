@@ -7,7 +7,7 @@ from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, a
 from facts_builder import at
 
 from mqlab.figures.delivery import chosen, delivery_funnel, failover, funnel_pieces, lanes_of, replicas
-from mqlab.figures.style import figure_table
+from mqlab.figures.style import ALARM, figure_table
 from mqlab.views.delivery import CUT, FOLLOWER, LEADER, AuditView, Offsets
 
 
@@ -102,7 +102,7 @@ def test_log_ends_stand_as_numbers_where_each_replica_began_and_was_cut():
 def test_an_unclean_leader_has_a_colour_and_a_name_of_its_own():
     unclean = replace(A_FAILOVER, reigns=(reign("0", "1", "10:00", "10:01", unclean=True),))
     (bar,) = [trace for trace in replicas(unclean).data if trace.name.startswith("leads")]
-    assert (bar.name, bar.line.color) == ("leads after an unclean election", "#a3161f")
+    assert (bar.name, bar.line.color) == ("leads after an unclean election", ALARM)
 
 
 def test_of_very_many_partitions_those_whose_leader_changed_most_are_kept():

@@ -15,13 +15,13 @@ def strand(name, origin, *rows):
 def test_both_are_drawn_in_minutes_from_their_onset():
     lag = positions("at group topic queue committed end\n10:02 shop orders 0 5 9\n10:03 shop orders 0 5 9")
     chart = aligned([
-        strand("A", 60, episode("member-expired", 180), lag, series("broker.bytes_in", ramp((3, 600)), step=60)),
-        strand("B", 3600, episode("member-expired", 3540), series("broker.bytes_in", ramp((3, 60)), start=3600)),
+        strand("A", 60, episode("member-expired", 180), lag, series("mqtt.publish_received", ramp((3, 600)), step=60)),
+        strand("B", 3600, episode("member-expired", 3540), series("mqtt.publish_received", ramp((3, 60)), start=3600)),
     ])  # fmt: skip
     drawn = {trace.name: list(trace.x) for trace in chart.data}
 
-    assert drawn["member expired · A"][0] == 2.0
-    assert drawn["member expired · B"][0] == -1.0
+    assert drawn["members expelled · A"][0] == 2.0
+    assert drawn["members expelled · B"][0] == -1.0
     assert drawn["A: came in"] == [0.0, 1.0, 2.0]
     assert drawn["A: lag of shop"] == [1.0, 2.0]
 

@@ -9,7 +9,7 @@ from report_example import diagnosis, example, facts, oversize, split_loop
 
 from mqlab.facts import Facts, Series
 from mqlab.figures.style import figure_table
-from mqlab.figures.timeline import event_lanes, lag_points, timeline
+from mqlab.figures.timeline import event_lanes, keys, lag_points, timeline, told
 
 
 def names(figure):
@@ -19,7 +19,7 @@ def names(figure):
 def test_the_guilty_host_the_lag_and_the_events_are_drawn():
     assert names(timeline(*example())) == [
         "bridge-1 out", "bridge-1 in", "lag plant-report", "batch splits", "record too large", "exits, starts",
-        "exits, starts", "changes", "oversize-record-rejected",
+        "exits, starts", "changes", "oversize record rejected",
     ]  # fmt: skip
 
 
@@ -33,7 +33,7 @@ def test_without_anything_dated_a_sentence_stands_there():
     figure = timeline(Facts(), diagnosis())
 
     assert not figure.data
-    assert "no dated events" in figure.layout.annotations[0].text
+    assert "Nothing to draw over time" in figure.layout.annotations[0].text
 
 
 def test_lag_is_summed_over_partitions_and_never_negative():
@@ -80,7 +80,7 @@ def test_findings_after_the_first_are_lanes_unless_they_are_only_notices():
     rows = [lane for lane, _, _ in event_lanes(Facts(), diagnosis(split_loop(), oversize()))]
     notice = replace(oversize(), severity=1)
 
-    assert rows == ["changes", "oversize-record-rejected"]
+    assert rows == ["changes", "oversize record rejected"]
     assert [lane for lane, _, _ in event_lanes(Facts(), diagnosis(split_loop(), notice))] == ["changes"]
 
 
@@ -128,3 +128,38 @@ def test_messages_that_brokers_keep_stand_where_the_lag_of_groups_does():
     )
     chart = timeline(Facts(series=(store,)), diagnosis())
     assert [(trace.name, list(trace.y)) for trace in chart.data if trace.name] == [("kept by sys.log", [40, 90])]
+
+
+def test_known_errors_of_the_class_that_leads_have_a_lane():
+    said = replace(facts().of_kind("record-too-large")[0], kind="error:kafka-login-refused")
+    found = replace(split_loop(), incident="authentication-failed")
+
+    assert "authentication failed" in {lane for lane, _, _ in event_lanes(Facts(episodes=(said,)), diagnosis(found))}
+    assert not event_lanes(Facts(episodes=(said,)), replace(diagnosis(), changes=()))
+
+
+def test_what_died_unseen_is_hollow_and_has_a_lane_a_key_and_words():
+    started = [
+        replace(facts().episodes[0], kind="broker-started", node="2", client_id=None, first_at=at, last_at=at)
+        for at in (1000.0, 1300.0)
+    ]
+    known, result = Facts(episodes=tuple(started)), diagnosis(split_loop())
+    chart = timeline(known, result, legend=False)
+
+    assert ("broker 2", "x-open") in {look[:2] for look in event_lanes(known, result)}
+    assert {key.words for key in keys(chart)} >= {"fell silent or died meanwhile, inferred", "starts", "the incident"}
+    assert "broker 2: last heard of at 00:16:40" in told(known, result)
+
+
+def test_the_text_tells_the_incident_what_waits_and_how_many_marks_there_are():
+    assert told(*example()) == (
+        "Timeline from 12:17:26 to 12:25:00 UTC. The incident begins at 12:20:44 and lasts until 12:23:16. "
+        "72 messages wait for plant-report at most, at 12:21:20. Marks: batch splits (20), record too large (2), "
+        "exits, starts (5), changes (1), oversize record rejected (1)."
+    )
+
+
+def test_bands_stand_in_the_legend_of_a_notebook_once():
+    shown = [one.name for one in timeline(*example()).layout.shapes if one.showlegend]
+
+    assert shown == ["the incident"]

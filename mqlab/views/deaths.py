@@ -1,0 +1,168 @@
+"""Deaths that no line tells outright.
+
+Brokers start again without having stopped, or lose their partitions and are never heard of again; members of groups
+fall silent until they are expelled.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from mqlab.delivery.leaders import Leadership, leaderships
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+from mqlab.kafka.groups import groups
+from mqlab.kafka.lives import lives
+from mqlab.kafka.rows import End
+from mqlab.memo import per_facts
+from mqlab.shared.actors import base_name, folder
+from mqlab.sources import Role
+from mqlab.units import clock
+
+BROKER, MEMBER = "broker", "member"
+_STARTS = ("broker-started", "broker-starting", "rocketmq-broker-started")
+_STOPS = ("broker-stopped", "broker-stopping", "rocketmq-broker-stopping")
+_BEGINNING = ("settings-printed", "log-recovery")
+"""What a broker of Kafka prints while it starts."""
+_ONE_START = 10.0
+"""Seconds within which a broker tells of one start in several lines."""
+_LATER = 30.0
+"""Seconds that other logs must go on for a silence to tell something: several times the 6 to 18 s after which brokers
+are taken for dead (broker.session.timeout.ms, zookeeper.session.timeout.ms)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """One that is inferred: when it was last heard of, and when it was gone at the latest."""
+
+    who: str
+    kind: str
+    """``broker`` or ``member``."""
+    since: float
+    until: float
+    how: str
+    """How it is known, one sentence."""
+    evidence: tuple[Evidence, ...]
+
+
+@per_facts
+def deaths(facts: Facts) -> tuple[Death, ...]:
+    """All of them, by time."""
+    found = [*_brokers(facts), *_members(facts)]
+    return tuple(sorted(found, key=lambda one: (one.since, one.who)))
+
+
+def _brokers(facts: Facts) -> Iterator[Death]:
+    away = _moved_away(facts)
+    by_log = _logs(facts, away)
+    heard, in_folder = _heard(facts, by_log), Counter(where for where, _, _ in by_log)
+    for log, lines in sorted(by_log.items(), key=lambda entry: (entry[0][:2], entry[0][2] or "")):
+        alone, mine = in_folder[log[0]] == 1, {e.source for e in lines}
+        own = [one for one in heard[log[0]] if alone or one.place.source in mine]
+        name = _name(log, alone=alone and len(by_log) > 1)
+        taken = [after for _, after in away.get(log[2] or "", ())]
+        for before, after in pairwise(lines):
+            if {before.kind, after.kind} <= set(_STARTS) and _apart(before, after):
+                yield _back(name, own, before, after, taken)
+        if own and (not lines or lines[-1].kind in _STARTS):
+            yield from _never_back(facts, name, own[-1], taken)
+
+
+def _logs(
+    facts: Facts, away: Mapping[str, Sequence[tuple[Leadership, Leadership]]]
+) -> Mapping[_Log, Sequence[Episode]]:
+    """Starts and stops of each log of a broker by time; none of one that only its leaderships tell of."""
+    found: dict[_Log, list[Episode]] = defaultdict(list)
+    for one in facts.of_kind(*_STARTS, *_STOPS):
+        if one.first_at is not None:
+            found[folder(one.source), base_name(one.source), one.node].append(one)
+    told_of, folders = {node for _, _, node in found}, {where for where, _, _ in found}
+    for node in sorted(away.keys() - told_of):
+        if (where := folder(away[node][0][0].evidence.source)) not in folders:
+            found[where, "", node] = []
+    return {log: sorted(told, key=_moment) for log, told in found.items()}
+
+
+def _moment(line: Episode) -> tuple[float, str, int]:
+    """Lines of one second keep the order of their log."""
+    return line.first_at or 0.0, line.source, line.first.line or 0
+
+
+class _Heard(NamedTuple):
+    """One line of a broker."""
+
+    at: float
+    kind: str
+    place: Evidence
+
+
+_Log = tuple[str, str, str | None]
+"""Folder and name of a broker's log, and the broker where it says who it is: rotated files are one log."""
+
+
+def _name(log: _Log, *, alone: bool) -> str:
+    """The broker's number; else the folder of its log, where it lies there *alone*, else the log's own name."""
+    where, file, node = log
+    return f"broker {node}" if node is not None else where.rpartition("/")[2] if alone else file
+
+
+def _apart(before: Episode, after: Episode) -> bool:
+    return (after.first_at or 0.0) - (before.last_at or 0.0) > _ONE_START
+
+
+def _heard(facts: Facts, logs: Collection[_Log]) -> Mapping[str, Sequence[_Heard]]:
+    """What logs of brokers tell, by folder and time."""
+    found: dict[str, list[_Heard]] = {where: [] for where, _, _ in logs}
+    brokers = {one.source for one in facts.coverage if one.role is Role.BROKER_LOG}
+    brokers |= {one.source for one in facts.of_kind(*_STARTS, *_STOPS, "leader-started")}
+    for one in facts.episodes:
+        if one.source in brokers and folder(one.source) in found:
+            ends = ((one.first_at, one.first), (one.last_at, one.last))
+            found[folder(one.source)] += [_Heard(at, one.kind, place) for at, place in ends if at is not None]
+    return {where: sorted(told, key=lambda heard: heard.at) for where, told in found.items()}
+
+
+def _moved_away(facts: Facts) -> Mapping[str, Sequence[tuple[Leadership, Leadership]]]:
+    """By broker: what it led, and what others led after it while it was not in sync, by time."""
+    found: dict[str, list[tuple[Leadership, Leadership]]] = defaultdict(list)
+    for rows in leaderships(facts).values():
+        for before, after in pairwise(rows):
+            out = after.isr is not None and before.leader not in after.isr
+            if after.at is not None and before.leader != after.leader and out:
+                found[before.leader].append((before, after))
+    return {name: sorted(rows, key=lambda pair: pair[1].at or 0.0) for name, rows in found.items()}
+
+
+def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, away: Sequence[Leadership]) -> Death:
+    """It died after its last line before it began to start again, which its settings and recovered logs tell."""
+    start, again = before.first_at or 0.0, after.first_at or 0.0
+    between = [heard for heard in own if start <= heard.at <= again]
+    back, first = next(
+        ((one.at, one.place) for one in between if one.kind in _BEGINNING and one.at > start), (again, after.first)
+    )
+    since, last = max(((one.at, one.place) for one in between if one.at < back), key=lambda one: one[0])
+    taken = next((row for row in away if since < (row.at or 0.0) < back), None)
+    others = f", others led its partitions from {clock(taken.at)}" if taken else ""
+    how = f"last heard of at {clock(since)}{others}, back at {clock(back)} without an orderly stop"
+    places = (last, *((taken.evidence,) if taken else ()), first)
+    return Death(name, BROKER, since, (taken.at if taken else None) or back, how, places)
+
+
+def _never_back(facts: Facts, name: str, last: _Heard, away: Sequence[Leadership]) -> Iterator[Death]:
+    since, place = last.at, last.place
+    taken = next((row for row in away if (row.at or 0.0) > since), None)
+    if taken is not None and taken.at is not None and max(facts.covered_until() or 0.0, taken.at) - since > _LATER:
+        how = f"last heard of at {clock(since)}, others led its partitions from {clock(taken.at)}"
+        yield Death(name, BROKER, since, taken.at, how, (place, taken.evidence))
+
+
+def _members(facts: Facts) -> Iterator[Death]:
+    for group in groups(facts):
+        for life in lives(facts, group):
+            if life.end is End.EXPIRED and life.silent_since is not None and life.until is not None:
+                how = f"silent from {clock(life.silent_since)}, expelled from {group} at {clock(life.until)}"
+                yield Death(life.client_id, MEMBER, life.silent_since, life.until, how, life.evidence)

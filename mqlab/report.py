@@ -33,6 +33,8 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
+_CONTROLS = dict.fromkeys(map(ord, "\a\b\x1b\x7f\x9b"), "�")
+"""What a terminal obeys: names and lines of the material may hold it, plotly's script does not."""
 _SCRIPT = Path(__file__).parent / "templates" / "report.js"
 
 
@@ -52,7 +54,7 @@ def render(
     given = parameters(capture)
     fit = () if "-" in capture.paths or template == pages.SHORT else fitting(capture.diagnosis, capture.facts)
     chosen = fit if notebooks is None else notebooks
-    page = html(capture, run(chosen, given), given, template)
+    page = html(capture, run(chosen, given), given, template).translate(_CONTROLS)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         if printing.wanted(out):

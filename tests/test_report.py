@@ -19,6 +19,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Rejected
 from mqlab.errors import CannotWriteError
 from mqlab.facts import Facts, Series
+from mqlab.figures.style import plotly_script
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.notes import IncidentNotes
 from mqlab.report import html, render
@@ -349,6 +350,15 @@ class FakeOptions:
 
     since: float | None = None
     plugins: tuple[str, ...] = ()
+
+
+def test_what_a_terminal_obeys_is_in_no_page_and_not_in_the_library_whose_hash_is_told(tmp_path):
+    named = told(result=replace(diagnosis(), gaps=("\x1b[2J\x1b]0;owned\x07.log could not be read",)))
+    named.options = FakeOptions()
+    page = render(named, tmp_path / "report.html", notebooks=()).read_text(encoding="utf-8")
+
+    assert "�[2J�]0;owned�.log" in page
+    assert not set("\a\b\x1b\x7f\x9b") & {*page, *plotly_script()}
 
 
 def test_the_json_lies_beside_the_page(tmp_path):

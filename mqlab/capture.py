@@ -35,6 +35,7 @@ from mqlab.assembly.rows import Gathered
 from mqlab.cache import reading
 from mqlab.cache import workspace as kept
 from mqlab.cache.batches import Places
+from mqlab.cache.entries import Material
 from mqlab.clocks.zones import parse_zone
 from mqlab.diagnosis import Diagnosis
 from mqlab.errors import UnknownFindingError, UnknownSourceError
@@ -51,7 +52,7 @@ from mqlab.plugins import named
 from mqlab.plugins.taking import taken
 from mqlab.sources import Source
 from mqlab.spark import clusters, early
-from mqlab.spark.session import spark_session
+from mqlab.spark.session import spark_session, was_stopped
 from mqlab.tables import (
     ASSIGNMENTS,
     CLIENTS,
@@ -391,7 +392,7 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
         try:
             desk = reading.Desk(cache, hold, partial(_session, options, cache), tell, ledgers)
             with clusters.told(master, remote):
-                material = reading.read(given, desk)
+                material = _read(given, desk)
             tell("looking for causes")
             facts = assemble(Gathered.of(material.rows, material.sources), (*notes.zones, *zones))
             facts = narrowed(facts, begin, end, group, topic, client)
@@ -421,6 +422,17 @@ def shown(progress: Callable[[str], None] | None) -> Iterator[Callable[[str], No
     place.display({"text/plain": "reading …"}, raw=True)  # type: ignore[no-untyped-call]
     yield lambda step: place.update({"text/plain": f"{step} …"}, raw=True)  # type: ignore[no-untyped-call]
     place.update({"text/plain": ""}, raw=True)  # type: ignore[no-untyped-call]
+
+
+def _read(given: Sequence[str], desk: reading.Desk) -> Material:
+    """The material behind the paths; once more with a Spark of its own where the warm one is stopped meanwhile."""
+    try:
+        return reading.read(given, desk)
+    except Exception:
+        if STDIN in given or not was_stopped():
+            raise
+        desk.progress("the warm session was stopped: starting Spark")
+        return reading.read(given, desk)
 
 
 def _session(options: Options, cache: Path, size: int) -> SparkSession:

@@ -23,7 +23,6 @@ from tempfile import TemporaryDirectory
 from traceback import format_exception
 from unittest.mock import patch
 
-import plain_reading as plain
 import pyarrow as pa
 
 from mqlab import intake, jsonout, screen
@@ -35,6 +34,7 @@ from mqlab.findings import Severity
 from mqlab.formats.registry import FORMATS
 from mqlab.kernel.splits import splits
 from mqlab.material import pasted, quoting, recognition
+from mqlab.plugins import here
 from mqlab.tables import LEDGER
 from mqlab.verdict import diagnose
 
@@ -253,14 +253,14 @@ class Sample:
         utime(file, ns=(self._times[name], self._times[name]))
 
     def _facts(self, changed: Files):
-        """As ``plain_reading.opened``, but that sources which are as they were are not read again."""
+        """As ``here.opened``, but that sources which are as they were are not read again."""
         with TemporaryDirectory(dir=self.material.parent) as scratch:
             with patch.multiple(intake, **_KNOWN), patch.multiple(pasted, **_CLEAN):
                 sources = intake.gather([str(self.material)], Path(scratch), FORMATS)
             rows = [self._rows(source, kept=source.path not in changed) for source in sources]
             ledgers = [table for _, table in rows if table is not None]
             found = [fact for told, _ in rows for fact in told]
-            found += plain.followed({LEDGER: pa.concat_tables(ledgers)} if ledgers else {}, sources)
+            found += here.followed({LEDGER: pa.concat_tables(ledgers)} if ledgers else {}, sources)
             sources = entries.checked(sources, found)
             return assemble(Gathered.of([*found, *quoting.first_lines(found, sources)], sources))
 
@@ -268,8 +268,8 @@ class Sample:
         """What a source tells, and its rows of a ledger; remembered where it is *kept*."""
         if kept and source.link in self._read:
             return self._read[source.link]
-        tables = plain.written(*splits([source]))
-        rows = plain.told(tables), tables.get(LEDGER)
+        tables = here.written(*splits([source]))
+        rows = here.told(tables), tables.get(LEDGER)
         if kept:
             self._read[source.link] = rows
         return rows

@@ -41,7 +41,7 @@ def test_incidents_of_a_folder_are_listed_and_two_of_them_compared(run, tmp_path
 
     code, out, err = run("history", team)
     assert (code, err) == (0, "")
-    assert "3 entries: 1 with an incident, 1 healthy, 1 unreadable." in out
+    assert "3 entries: 1 with an incident, 1 healthy, 1 that could not be read." in out
     assert "Agent B is silent" in out
 
     code, out, _ = run("compare", team / "denied", team / "quiet.tar.gz", "--format", "json")

@@ -104,7 +104,8 @@ def test_one_class_in_both_is_one_cause_by_its_place(rows, found, kind):
 def test_a_class_that_a_was_not_checked_for_is_not_called_new_in_b():
     b, healthy = before(), {"first": "09:00", "last": "09:10"}
 
-    assert answer.answer(side((), clear=(LATE,), **healthy), b).kind == answer.NEW
+    new = answer.answer(side((), clear=(LATE,), **healthy), b)
+    assert (new.kind, new.open) == (answer.NEW, ("A tells nothing of shop, where it is in B.",))
     assert answer.answer(side((), not_checked=[(LATE, "logs")], **healthy), b).kind == answer.UNKNOWN
 
 
@@ -145,8 +146,15 @@ def test_measures_are_of_the_same_place_with_difference_and_ratio():
 
     assert rows == (
         (LATE, "rebalances", "4", "1", "−3", "0.25×"),
-        (LATE, "share of bytes", "50.0 %", "40.0 %", "−10.0 points", "0.8×"),
+        (LATE, "share of the log", "50.0 %", "40.0 %", "−10.0 points", "0.8×"),
     )
+
+
+def test_a_measure_that_never_ends_is_null_in_the_document():
+    a = side(BEFORE, (late(measures={"drain_seconds": float("inf")}),))
+    told = json.loads(comparison.dumps(comparison.compare(a, side(AFTER, (late(measures={"drain_seconds": 60}),)))))
+
+    assert [(row["a"], row["b"], row["ratio"]) for row in told["measures"]] == [(None, 60, 0)]
 
 
 def test_settings_differ_by_what_was_printed_by_time_and_places_come_last():
@@ -167,6 +175,9 @@ def test_settings_differ_by_what_was_printed_by_time_and_places_come_last():
     undated = settings("at  owner  key         value\n-   app    batch.size  7", origin="file")
     told = differences.settings(side((a, undated)), side(b))
 
+    elsewhere = settings("at owner key value\n10:00 till batch.size 16")
+
+    assert differences.settings(side((a,)), side((elsewhere,)))[0].owners == "(app in A, till in B)"
     assert [(row.owners, row.key, row.a, row.b, row.local) for row in told] == [
         ("app", "batch.size", "99, then 16", "16", False), ("app", "client.id", "app-1", "app-2", True),
     ]  # fmt: skip

@@ -4,12 +4,16 @@ import json
 from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
 from comparing_builder import AFTER, BEFORE, LATER, before, side
 from facts_builder import at
 from test_report import Page
 
+from mqlab import capture
+from mqlab.cli import commands
 from mqlab.comparing import history, pages
 from mqlab.comparing.history import Incident
+from mqlab.errors import NothingReadableError
 from mqlab.notes import IncidentNotes
 from mqlab.units import moment
 from mqlab.verbs.comparing import entries
@@ -18,15 +22,17 @@ from mqlab.verbs.comparing import entries
 def row(entry, since, until=None, incident="slow-consumer", places=("orders",), **more):
     """An incident at a time of the day."""
     lasted = at(until) if until else at(since) + 60
-    return Incident(entry, incident, "", at(since), lasted, True, "critical", "proven", "shop/orders", places, **more)
+    return Incident(
+        entry, incident, "late", "", at(since), lasted, True, "critical", "proven", "shop/orders", places, **more
+    )
 
 
 def test_a_capture_becomes_a_row_with_its_cost_and_the_times_that_people_noted():
     noted = IncidentNotes("Parcels late", *(moment(at(minute)) for minute in ("10:03", "10:05", "11:01")))
     told = history.incident("one", before(measures={"rebalances": 4}), noted)
 
-    assert (told.title, told.severity, told.places, told.cost) == (
-        "Parcels late", "critical", ("shop",), ("4 rebalances", "It lasted 120 s")
+    assert (told.title, told.severity, told.places, told.cost, told.besides) == (
+        "Parcels late", "critical", ("shop",), ("4 rebalances",), ("It lasted 120 s",)
     )  # fmt: skip
     assert told.seconds == (("detect", 120.0), ("mitigate", 240.0), ("resolve", 3600.0))
 
@@ -53,10 +59,10 @@ def test_medians_say_of_how_many_and_leave_out_what_was_noted_before_the_onset()
     ])  # fmt: skip
 
     assert history.times(told) == (
-        "Time to detect: median 120 s (n = 3 of 4 incidents, 60.0 s to 3.00 min).",
+        "Time to detect: median 120 s, from 60.0 s to 3.00 min (n = 3 of 4 incidents).",
         "Left out, noted before the onset that the data show: a.",
     )
-    assert history.summary(told) == "5 entries: 4 with an incident, 1 unreadable."
+    assert history.summary(told) == "5 entries: 4 with an incident, 1 that could not be read."
 
 
 def test_the_table_the_page_and_the_document_hold_every_entry():
@@ -79,6 +85,17 @@ def test_the_table_the_page_and_the_document_hold_every_entry():
     assert max(map(len, screen)) <= 118
     assert [line for line in screen if "it is empty" in line]
     assert [len(series) for series in history.marks(told)[1]] == [2]
+
+
+def test_an_entry_that_mqlab_fails_on_is_a_row_and_not_the_end(team, monkeypatch):
+    def broken(*_, **__):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(capture, "open_capture", broken)
+    told = CliRunner().invoke(commands, ["history", str(team)])
+
+    assert isinstance(told.exception, NothingReadableError)
+    assert "2025/b: A bug of mqlab, please report it: RecursionError: too deep" in str(told.exception)
 
 
 @pytest.fixture

@@ -61,6 +61,10 @@ def templates(source):
         ("3.2 min", "3.2 分钟"),
         ("2026-11-22 07:00:00 UTC", "2026年11月22日 07:00:00 UTC"),
         ("orders, payments; max.poll.records = 500", "orders, payments; max.poll.records = 500"),
+        (
+            "Worker - it says consumers are slow and gives up at last",
+            "Worker - it says consumers are slow and gives up at last",
+        ),
     ],
 )
 def test_a_text_is_told_by_the_template_it_was_made_from(text, told):

@@ -66,6 +66,8 @@ def test_a_member_id_of_the_classic_protocol_begins_with_the_client_id(id_, clie
 
 def test_a_line_about_several_members_names_all_of_them():
     assert members_in(f"explicit `LeaveGroup` request for ({ONE}, b{ONE[1:]}) members.") == (ONE, f"b{ONE[1:]}")
+    name = "x." * 200_000  # tried from each of its letters, this would not end
+    assert members_in(f"{name} {name}{ONE}") == (f"{name}{ONE}",)
 
 
 def told(group_facts):

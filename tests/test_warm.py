@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from mqlab import capture
 from mqlab.spark import session, warm
 
 CAPTURE = Path(__file__).parents[1] / "data" / "samples" / "kafka-amp-05"
@@ -155,3 +157,47 @@ def test_a_session_of_this_process_is_kept(spark, monkeypatch, tmp_path):
     monkeypatch.setattr(warm, "answering", lambda _: answering)
 
     assert session.spark_session(cache=tmp_path) is spark
+
+
+class OnServer:
+    """A session on a warm server that may be gone."""
+
+    def __init__(self, gone):
+        self.client, self.gone = SimpleNamespace(token="t"), gone
+
+    def range(self, _):
+        return self
+
+    def collect(self):
+        if self.gone:
+            raise ConnectionError("Job cancelled because SparkContext was shut down")
+
+
+@pytest.mark.parametrize(
+    ("gone", "used", "stopped"), [(True, {"t"}, True), (False, {"t"}, False), (True, {"of somebody else"}, False)]
+)
+def test_a_warm_server_that_answers_no_more_is_given_up(monkeypatch, gone, used, stopped):
+    monkeypatch.setattr(session, "_STOPPED", given_up := set())
+    monkeypatch.setattr(session, "_USED", used)
+    monkeypatch.setattr(session, "is_remote", lambda: True)
+    monkeypatch.setattr(session.SparkSession, "getActiveSession", lambda: OnServer(gone))
+
+    assert session.was_stopped() is stopped
+    assert given_up == ({"t"} if stopped else set())
+
+
+@pytest.mark.parametrize(("given", "stopped", "tried"), [("logs", True, 2), ("logs", False, 1), ("-", True, 1)])
+def test_what_a_stopped_server_was_asked_is_asked_once_more_where_it_can_be_read_again(
+    monkeypatch, given, stopped, tried
+):
+    told, desk = [], SimpleNamespace(progress=lambda _: None)
+
+    def read(paths, _):
+        told.append(paths)
+        raise ConnectionError
+
+    monkeypatch.setattr(capture.reading, "read", read)
+    monkeypatch.setattr(capture, "was_stopped", lambda: stopped)
+    with pytest.raises(ConnectionError):
+        capture._read([given], desk)
+    assert len(told) == tried

@@ -53,7 +53,8 @@ class Answer:
 def answer(a: Side, b: Side) -> Answer:
     """The relation of *b* to *a*."""
     if _rows(a.facts) == _rows(b.facts):
-        return Answer(SAME_MATERIAL, f"A and B are the same material: no difference. {_verdict(a, 'Both', 'say')}")
+        both = a.diagnosis.verdict.incident
+        return Answer(SAME_MATERIAL, f"A and B are the same material: no difference. Both say {both}.")
     if a.lead is None:
         return _without(a, b)
     same = [one for one in b.of(a.lead.incident) if b.lead is not None and b.state(one.incident).name == FOUND]
@@ -77,10 +78,6 @@ def _systems(side: Side) -> str:
     return few([SYSTEMS[name] for name in sorted(systems(side.facts))], 3) or "of no known system"
 
 
-def _verdict(side: Side, name: str, verb: str) -> str:
-    return f"{name} {verb} {side.diagnosis.verdict.incident}."
-
-
 def _without(a: Side, b: Side) -> Answer:
     """A has nothing at warning or above."""
     own, other = a.diagnosis.verdict.incident, b.diagnosis.verdict.incident
@@ -94,7 +91,9 @@ def _without(a: Side, b: Side) -> Answer:
     state = a.state(b.lead.incident)
     found = f"{b.lead.incident} ({b.lead.certainty.name.lower()}) at {b.lead.subject}"
     if state.name in ABSENT:
-        return Answer(NEW, f"B shows {found}, which was looked for in A and not found there: it is new in B.")
+        untold = few([name for _, name in sorted(place(b, b.lead))], 3)
+        unsure = () if _known(b, a, b.lead) else (f"A tells nothing of {untold}, where it is in B.",)
+        return Answer(NEW, f"B shows {found}, which was looked for in A and not found there: it is new in B.", unsure)
     return Answer(
         UNKNOWN,
         f"B shows {found}; whether A had it is not known, because there it is {_because(state.name, state.because)}.",

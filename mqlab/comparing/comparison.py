@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from typing import Any
 
 from mqlab import units
@@ -29,6 +30,7 @@ from mqlab.comparing.sides import FOUND, Load, Side
 from mqlab.comparing.tables import NOTHING, Table, without_empty
 from mqlab.figures import comparing as figures
 from mqlab.figures.comparing import Strand
+from mqlab.measure_names import measure_words
 
 SCHEMA = "mqlab.comparison/1"
 
@@ -61,8 +63,10 @@ def _changed(a: Side, rows: Sequence[SettingRow]) -> Iterator[str]:
     for row in rows:
         if a.lead is not None and a.lead.incident in row.named_by:
             whose = f"{row.scope} {row.owners}".strip()
-            values = f"{row.key} of {whose} is {row.a} in A, {row.b} in B"
-            yield f"A setting that {a.lead.incident} depends on differs: {values}."
+            yield (
+                f"A setting that {a.lead.incident} depends on differs: {row.key} of {whose} is {row.a} in A, "
+                f"{row.b} in B."
+            )
 
 
 def timeline(comparison: Comparison) -> Any:
@@ -81,9 +85,15 @@ def dumps(comparison: Comparison) -> str:
         "b": _side(comparison.b),
         "load": [asdict(one) for one in comparison.load] if comparison.load else None,
         **{name: [asdict(row) for row in getattr(comparison, name)] for name in names},
-        "measures": [asdict(row) | {"ratio": row.ratio} for row in comparison.measures],
+        "measures": [_measured(row) for row in comparison.measures],
     }
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def _measured(row: MeasureRow) -> dict[str, Any]:
+    """JSON has no infinity: what never ends is null."""
+    numbers = {"a": row.a, "b": row.b, "ratio": row.ratio}
+    return asdict(row) | {name: v if v is not None and isfinite(v) else None for name, v in numbers.items()}
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -169,7 +179,7 @@ def _classes(comparison: Comparison) -> Table:
 
 def _measure(row: MeasureRow) -> tuple[str, ...]:
     ratio = units.factor(row.ratio) if row.ratio else NOTHING
-    words = row.measure.replace("_", " ")
+    words = measure_words(row.measure)
     own, other = units.measure(row.measure, row.a), units.measure(row.measure, row.b)
     apart = NOTHING if own == other else difference(row.measure, row.b - row.a)
     return (row.incident, words, own, other, apart, ratio)

@@ -148,7 +148,9 @@ def _pairs(scope: str, a: _Values, b: _Values) -> Iterator[tuple[str, Mapping[st
     for owner in common:
         yield owner, mine[owner], theirs[owner]
     if not common:
-        label = f"{len(mine)} in A, {len(theirs)} in B" if (len(mine), len(theirs)) != (1, 1) else "the only one"
+        alone = len(mine) == len(theirs) == 1
+        of = [next(iter(own)) or "one" if alone else str(len(own)) for own in (mine, theirs)]
+        label = f"({of[0]} in A, {of[1]} in B)"
         yield label, _together(mine.values()), _together(theirs.values())
 
 

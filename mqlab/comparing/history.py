@@ -15,6 +15,7 @@ from mqlab.comparing.answer import place
 from mqlab.comparing.sides import Side
 from mqlab.comparing.tables import NOTHING, Table, columns, text
 from mqlab.figures.comparing import Mark
+from mqlab.headline import headline
 from mqlab.languages import said
 from mqlab.languages.width import wrapped
 from mqlab.notes import NAME, IncidentNotes
@@ -34,7 +35,10 @@ class Incident:
 
     entry: str
     incident: str
-    title: str
+    told: str
+    """What it cost and why, as the data tell; of one that could not be read, why."""
+    title: str = ""
+    """What people call it."""
     at: float | None = None
     """Its onset, else the beginning of its material."""
     until: float | None = None
@@ -45,6 +49,9 @@ class Incident:
     places: tuple[str, ...] = ()
     """Topics and groups that it happened to, else whatever its subject names; what tells a repeat."""
     cost: tuple[str, ...] = ()
+    """What it did to the users, the gravest first."""
+    besides: tuple[str, ...] = ()
+    """How long it lasted, and money where people gave rates."""
     detect: float | None = None
     """Seconds from the onset to what ``incident.yml`` notes; None where either is not known."""
     mitigate: float | None = None
@@ -65,14 +72,16 @@ class Incident:
 def incident(entry: str, side: Side, notes: IncidentNotes) -> Incident:
     """The row of one capture."""
     lead, diagnosis = side.lead, side.diagnosis
-    slug = diagnosis.verdict.incident
-    usual = INCIDENTS[slug].title if slug in INCIDENTS else ""
+    slug, title = diagnosis.verdict.incident, notes.title or ""
+    told = headline(diagnosis) if lead is not None or slug in INCIDENTS else ""
     if lead is None:
-        return Incident(entry, slug, notes.title or usual, side.begin, side.end)
+        return Incident(entry, slug, told, title, side.begin, side.end)
+    effects = impact(diagnosis, dossiers(diagnosis), notes)
     return Incident(
         entry,
         slug,
-        notes.title or usual,
+        told,
+        title,
         side.onset if side.onset is not None else side.begin,
         lead.ended_at.timestamp() if lead.ended_at else side.onset,
         side.onset is not None,
@@ -80,20 +89,10 @@ def incident(entry: str, side: Side, notes: IncidentNotes) -> Incident:
         lead.certainty.name.lower(),
         lead.subject,
         tuple(sorted(name for _, name in place(side, lead))),
-        _cost(side, notes),
+        tuple(dict.fromkeys(one.text for one in effects if one.href.startswith("#F") or one.how == NAME)),
+        tuple(one.text for one in effects if one.href == LASTED or one.how not in ("", NAME)),
         *(_taken(side.onset, at) for at in (notes.detected, notes.mitigated, notes.resolved)),
     )
-
-
-def _cost(side: Side, notes: IncidentNotes) -> tuple[str, ...]:
-    """What it did to the users: the gravest first, then how long it lasted, then money."""
-    effects = impact(side.diagnosis, dossiers(side.diagnosis), notes)
-    counted = list(dict.fromkeys(one.text for one in effects if one.href.startswith("#F") or one.how == NAME))
-    rest = [one.text for one in effects if one.href == LASTED or one.how not in ("", NAME)]
-    return (*counted[:_MOST_COSTS], *rest)
-
-
-_MOST_COSTS = 2
 
 
 def _taken(onset: float | None, at: datetime | None) -> float | None:
@@ -157,28 +156,27 @@ def summary(told: History) -> str:
         for one in told.incidents
     )
     parts = [f"{units.number(kinds[name])} {words}" for name, words in _KINDS.items() if kinds[name]]
-    return f"{units.counted(len(told.incidents), 'entry').replace('entrys', 'entries')}: {', '.join(parts)}."
+    count = len(told.incidents)
+    return f"{units.number(count)} {'entry' if count == 1 else 'entries'}: {', '.join(parts)}."
 
 
 _QUIET = ("healthy", "undetermined", UNREADABLE)
 _KINDS = {
     "incident": "with an incident", "benign": "with a benign change only", "healthy": "healthy",
-    "undetermined": "undetermined", UNREADABLE: "unreadable",
+    "undetermined": "undetermined", UNREADABLE: "that could not be read",
 }  # fmt: skip
+_TIMES = {"detect": "Time to detect", "mitigate": "Time to mitigate", "resolve": "Time to resolve"}
 
 
 def times(told: History) -> tuple[str, ...]:
     """The median time to detect, mitigate and resolve, each with how many it is of."""
     found = []
-    for name in TIMES:
+    known = units.counted(sum(one.is_incident for one in told.incidents), "incident")
+    for name, words in _TIMES.items():
         taken = [seconds for one in told.incidents for what, seconds in one.seconds if what == name]
-        known = sum(one.is_incident for one in told.incidents)
         if taken:
-            span = f", {units.duration(min(taken))} to {units.duration(max(taken))}" if len(taken) > 1 else ""
-            middle = units.duration(median(taken))
-            found.append(
-                f"Time to {name}: median {middle} (n = {len(taken)} of {units.counted(known, 'incident')}{span})."
-            )
+            middle, least, most = (units.duration(value) for value in (median(taken), min(taken), max(taken)))
+            found.append(f"{words}: median {middle}, from {least} to {most} (n = {len(taken)} of {known}).")
     early = [one.entry for one in told.incidents if any((getattr(one, name) or 0.0) < 0 for name in TIMES)]
     if early:
         found.append(f"Left out, noted before the onset that the data show: {few(early, 3)}.")
@@ -203,8 +201,10 @@ def tables(told: History) -> tuple[Table, ...]:
     )
 
 
-_HOW_LONG = "Detect, mitigate and resolve say how long after the onset that was; incident.yml has the moments."
-_HEADER = ("UTC", "entry", "class", "what it was, what it cost", "severity", *TIMES)
+_HOW_LONG = (
+    "Detected, mitigated and resolved are times after the onset that the data show; incident.yml has the moments."
+)
+_HEADER = ("UTC", "entry", "class", "what it was, what it cost", "severity", "detected", "mitigated", "resolved")
 
 _TOLD = _HEADER.index("what it was, what it cost")
 
@@ -213,8 +213,8 @@ def _row(one: Incident) -> tuple[str, ...]:
     when = units.stamp(one.at)[:16] if one.at is not None else NOTHING
     sure = f"{one.severity}, {one.certainty}" if one.severity else ""
     taken = (_time(getattr(one, name)) for name in TIMES)
-    told = ". ".join(filter(None, (one.title.rstrip("."), *one.cost)))
-    return (when, one.entry, one.incident, f"{told}." if told else "", sure, *taken)
+    sentences = (text.rstrip(".") for text in (one.title, one.told, *one.besides) if text)
+    return (when, one.entry, one.incident, " ".join(f"{text}." for text in sentences), sure, *taken)
 
 
 def screen(told: History) -> Iterator[str]:
@@ -232,7 +232,7 @@ def screen(told: History) -> Iterator[str]:
 def _time(seconds: float | None) -> str:
     if seconds is None:
         return NOTHING
-    return units.duration(seconds) if seconds >= 0 else f"{units.duration(-seconds)} before"
+    return units.duration(seconds) if seconds >= 0 else f"−{units.duration(-seconds)}"
 
 
 def _last(told: History, slug: str) -> str:
@@ -242,7 +242,7 @@ def _last(told: History, slug: str) -> str:
 def marks(told: History) -> tuple[list[Mark], list[list[Mark]]]:
     """What the figure draws: every dated entry, and the repeats among them."""
     drawn = {
-        one.entry: Mark(one.at, one.incident, one.severity, f"{one.entry}: {one.title}", one.seconds)
+        one.entry: Mark(one.at, one.incident, one.severity, f"{one.entry}: {one.title or one.told}", one.seconds)
         for one in told.incidents
         if one.at is not None
     }

@@ -199,7 +199,7 @@ def _names(facts: Facts) -> Iterator[tuple[str, str | None]]:
 
 
 _OWNED = ("topic", "group", "producer", "consumer")
-_PRODUCED = ("sent", "acked")
+_PRODUCED = {"sent": "sent", "acked": "acknowledged"}
 _COUNTERS = (
     ("broker.messages_in", "messages that brokers took, by their counters", ""),
     ("broker.bytes_in", "bytes that brokers took, by their counters", "B"),
@@ -211,12 +211,12 @@ _COUNTERS = (
 
 
 def _loads(facts: Facts, topic: str | None) -> Iterator[Load]:
-    for role in _PRODUCED:
+    for role, words in _PRODUCED.items():
         by_time = [(t.at, t.messages) for t in facts.tallies if t.role == role and topic in (None, t.topic)]
         by_time += [(r.at, r.rows) for r in facts.receipts if r.role == role and topic is None]
         if by_time:
             lasted = max(at for at, _ in by_time) - min(at for at, _ in by_time) + GRID
-            yield Load(f"messages {role} in the producers' ledgers", sum(many for _, many in by_time) / lasted)
+            yield Load(f"messages {words} in the producers' ledgers", sum(many for _, many in by_time) / lasted)
     yield from _grown(facts, topic)
     for name, basis, unit in _COUNTERS if topic is None else ():
         steps = counters.summed(flows.all_topics(facts, name) if name.startswith("broker.") else facts.named(name))

@@ -150,7 +150,11 @@ class Mark:
 
 
 _SEVERITIES = {"critical": (ALARM, "circle"), "warning": (OUTGOING, "diamond"), "": (MUTED, "circle-open")}
-_TIMES = {"detect": ("triangle-up", INCOMING), "mitigate": ("circle", LAG), "resolve": ("square", INK)}
+_TIMES = {
+    "detect": ("time to detect", "triangle-up", INCOMING),
+    "mitigate": ("time to mitigate", "circle", LAG),
+    "resolve": ("time to resolve", "square", INK),
+}
 
 
 def history(marks: Sequence[Mark], repeats: Sequence[Sequence[Mark]] = ()) -> go.Figure:
@@ -176,14 +180,14 @@ def history(marks: Sequence[Mark], repeats: Sequence[Sequence[Mark]] = ()) -> go
     lane_axis(chart, lanes)
     chart.update_xaxes(title_text=None)
     if timed:
-        for name, (symbol, colour) in _TIMES.items():
+        for name, (words, symbol, colour) in _TIMES.items():
             told = [
-                (mark.at, seconds / 60, f"{mark.words}<br>{duration(seconds)} to {name}")
+                (mark.at, seconds / 60, f"{mark.words}\n{words}: {duration(seconds)}")
                 for mark in marks
                 for what, seconds in mark.seconds
                 if what == name
             ]
-            _scatter(chart, 2, f"time to {name}", colour, symbol, told)
+            _scatter(chart, 2, words, colour, symbol, told)
         chart.update_yaxes(
             type="log", title_text="minutes", categoryorder=None, categoryarray=None, dtick=1, autorange=True,
             range=None, row=2, col=1,

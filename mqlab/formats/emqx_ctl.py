@@ -39,7 +39,7 @@ _SUBSCRIBED = (
 )
 """As 5.x and as 4.x print it."""
 _METRIC = regex(r"^(?P<name>(?:[a-z_]+[./])+[a-z_]*[a-z_/-]|[a-z_]+/[a-z_/-]+)\s*: (?P<value>-?\d+)\s*$")
-_LISTENER = regex(r"^(?P<name>(?:mqtt|tcp|ssl|ws|wss|quic|http|dashboard|management|https)(?::[\w.:-]+)+)\s*$")
+_LISTENER = regex(r"^(?P<name>(?:mqtt|tcp|ssl|ws|wss|quic|http|dashboard|management|https):[\w.:-]+)\s*$")
 _FIELD = regex(
     r"^\s+(?P<name>listen_on|acceptors|proxy_protocol|running|max_conns|max_conn|current_conns?|shutdown_count)"
     r"\s*: (?P<value>(?:.*\S)?)\s*$"

@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta, timezone
 MICRO = 1_000_000
 """Microseconds of a second."""
 _WHOLE = re.compile(r"\s*[+-]?\d{1,19}\s*", re.ASCII)
-_REAL = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?\s*", re.ASCII)
+_REAL = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?\s*", re.ASCII)
 _LONG = 1 << 63
 _ISO = re.compile(
     r"\s*(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:[T ](\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,](\d{1,9}))?"

@@ -39,7 +39,7 @@ PROCESS = STARTS | STOPS | {"process-exit", "client-version"}
 
 
 _RANDOM = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
-_MEMBER = re.compile(r"\S*[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_MEMBER = re.compile(r"(?<!\S)\S*[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _CLIENT_REASON = re.compile(r"client reason: (.*?)\.?$", re.DOTALL)
 _STATIC = re.compile(
     r"(?:instance ?id |groupInstanceId=|[Ss]tatic member (?=Some\(|\S+ of group))(?:Some\()?([^\s(),;]+)"

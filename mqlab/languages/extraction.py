@@ -221,7 +221,7 @@ def _template(shape: Sequence[object]) -> str:
 def paragraphs(text: str) -> Iterator[str]:
     """Parts of *text* that are translated by themselves: lines, without what joins them to others, places counted."""
     for line in re.sub(r"\{(?=\}|[a-z_]+\})[a-z_]*\}", "{0}", text).split("\n"):
-        part, before = line.strip(), ""
+        part, before = re.sub(r"^#+ +", "", line.strip()), ""
         while part != before:
             before = part
             for edge in _EDGES:

@@ -12,7 +12,7 @@ _UNITS = {
     "ms": "duration-millisecond", "s": "duration-second", "min": "duration-minute", "h": "duration-hour",
     "day": "duration-day", "days": "duration-day",
 }  # fmt: skip
-_DURATION = re.compile(r"([≥≤≈~<>]? ?)([\d.,]+|∞) (ms|s|min|h|days?)")
+_DURATION = re.compile(r"([≥≤≈~<>+−-]? ?)([\d.,]+|∞) (ms|s|min|h|days?)")
 _PERCENT = re.compile(r"([≥≤≈~<>]? ?[\d.,]+) %")
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)((?:[ T]\d\d:\d\d(?::\d\d)?)?(?: ?(?:UTC|Z))?)")
 

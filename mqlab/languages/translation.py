@@ -31,7 +31,7 @@ _READINGS = 8
 """Templates that are tried of those that fit, the one with most letters of its own first."""
 _STEPS = 400
 """Readings of one text; what is left then stays as it is."""
-_DEEPEST = 14
+_DEEPEST, _FEW = 14, 2
 _LONGEST, _LONGEST_GLUED = 6000, 400
 _JOINTS = ((re.compile(r"( {2,}| \| | · | → | -> )"), None), (re.compile("(; )"), "；"), (re.compile("(: )"), "："))
 _LATER = (
@@ -46,7 +46,7 @@ _HARD = re.compile(r" {2,}| \| | · |; |: ")
 """What joins texts that are made apart: it stands in a place of a template in rare cases only."""
 _APART = re.compile(rf"{_HARD.pattern}|, ")
 _SOFT = re.compile(r", | and ")
-_LOG_LINE = re.compile(r"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE) +[\[\w.]")
+_LOG_LINE = re.compile(r"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\]? +[\[#(\w.]")
 _NUMBERED = re.compile(r"([≥≤≈~]? ?\d[\d.,]*[×x]?) (\D.*)", re.DOTALL)
 _DATED = re.compile(r"((?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?: UTC)?) (\D.*)", re.DOTALL)
 _AROUND = " \t\u200a↓→·:;,—"
@@ -57,19 +57,21 @@ _TIDYING = tuple(
     for pattern, mark in (
         (r"(?<=[一-鿿]), |, (?=[一-鿿])", "，"),
         (r"(?<=[一-鿿]); |; (?=[^;]*[一-鿿])", "；"),
+        (r"(?<=[一-鿿])\.(?= |$)", "。"),
         (r": (?=.*[一-鿿])", "："),
         (r"(?<! ) (?=[，；：。（、）])|(?<=[，；：。（、）]) (?! )|(?<=[一-鿿]) (?=[一-鿿])", ""),
         (r"(?<=[一-鿿])(?<![年月日第])(?=[A-Za-z0-9$-])|(?<=[A-Za-z0-9%])(?=[一-鿿])(?![年月日])", " "),
     )
 )
 """Marks between Chinese words are Chinese and have their own room; names and numbers stand apart."""
+_DIGIT = re.compile(r"\d")
 _GOOD = 0.25
-_LITTLE, _JOINT, _NEAR, _FAR, _WEAK = 0.05, 0.15, 0.4, 1.5, 0.6
+_LITTLE, _LISTED, _JOINT, _NEAR, _FAR, _WEAK = 0.05, 0.1, 0.15, 0.4, 1.5, 0.6
 """What readings cost, where a word that is left costs 1."""
 _SHORT, _LONG, _MOST_WORDS, _TWO = 24, 8, 24, 3
 _PREPOSITIONS = {
     "of", "by", "in", "to", "at", "on", "for", "from", "with", "and", "or", "than", "as", "is", "are", "until", "after",
-    "before", "since", "under", "a", "the", "then", "s", "not", "left", "out", "more",
+    "before", "since", "under", "a", "the", "then", "s", "not", "left", "out",
 }  # fmt: skip
 """A template of such words alone fits nearly everything."""
 _RUN = re.compile(r"\{\d+\}(?: ?\{\d+\})+")
@@ -93,6 +95,8 @@ class Template:
     """How much of a text it accounts for."""
     cost: float
     """How little it says: a single preposition fits nearly everything."""
+    counted: bool
+    """A number stands in its first place."""
 
     def places(self, text: str) -> tuple[str, ...] | None:
         """What stands in the places of *text*, None where it is no such text."""
@@ -110,6 +114,8 @@ class Template:
             at = begin + len(piece)
         found.append(text[at:end])
         if at > end or not all(map(_whole, found)) or any(place.rstrip().endswith((":", ";", ",")) for place in found):
+            return None
+        if self.counted and not _DIGIT.search(found[0]):
             return None
         names = (place for n, one in enumerate(self.pieces) if n and one in _GLUED for place in found[n - 1 : n + 1])
         return None if any(" " in name for name in names) else tuple(found)
@@ -145,7 +151,8 @@ class Translator:
         for text, translation in known.items():
             for variant in _variants(text):
                 if _PLACE.search(variant):
-                    templates += _templates(variant, translation)
+                    counted = text.startswith("{0} ") and "|s}" in text
+                    templates += _templates(variant, translation, counted)
                 else:
                     self._exact[_folded(variant)] = translation
         self._by_word = _by_rarest_word(templates)
@@ -174,16 +181,21 @@ class Translator:
         self._steps = self._depth = 0
         inner = text.strip(_AROUND)
         start = text.index(inner)
-        return text[:start] + self._best(inner, {})[0] + _marks(text[start + len(inner) :])
+        told = self._best(inner, {})[0]
+        left = self._left(told)
+        if left > _FEW and left > self._left(inner) / 2:
+            return text  # a line of a log, or prose of somebody else: its few words that are known are no reason
+        return text[:start] + told + _marks(text[start + len(inner) :])
 
     def _best(self, text: str, known: dict[str, _Told]) -> _Told:
         """The translation that costs least: words that are left, and readings that are far-fetched."""
         if text in known:
             return known[text]
-        plain = self._plain(text)
+        stays = text in self._names or _LOG_LINE.match(text) is not None
+        plain = None if stays else self._plain(text)
         best = (text, float(self._left(text))) if plain is None else (plain, 0.0)
         known[text] = best
-        if plain is None and best[1] and self._depth < _DEEPEST:
+        if plain is None and not stays and best[1] and self._depth < _DEEPEST:
             self._depth += 1
             for reading in self._readings(text, known):
                 if reading[1] < best[1]:
@@ -201,8 +213,6 @@ class Translator:
 
     def _plain(self, text: str) -> str | None:
         """A text without places, or a number or moment."""
-        if text in self._names or _LOG_LINE.match(text):
-            return text
         folded = _folded(text)
         if folded in self._exact:
             return self._exact[folded]
@@ -245,7 +255,7 @@ class Translator:
             head, tail = text[:end].rstrip(), text[end + 1 :]
             if head in _PREPOSITIONS:
                 continue
-            plain = self._plain(tail)
+            plain = None if tail in self._names else self._plain(tail)
             found = [(plain, 0.0)] if plain is not None else []
             for template, places in self._fitting(tail) if plain is None else ():
                 if template.pieces[0] and template.letters >= _LONG and not any(map(_HARD.search, places)):
@@ -293,7 +303,7 @@ class Translator:
         if template.cost >= _WEAK and any(cost > 1 for _, cost in parts.values()):
             return "", inf
         told = _PLACE.sub(lambda place: parts.get(int(place[1]), ("", 0))[0], template.translation)
-        far = sum(len(_HARD.findall(place)) * _FAR + len(_SOFT.findall(place)) * _NEAR for place in places)
+        far = sum(len(_HARD.findall(place)) * _FAR + len(_SOFT.findall(place)) * _LISTED for place in places)
         return told, template.cost + far + sum(cost for _, cost in parts.values())
 
     def _edged(self, text: str, known: dict[str, _Told]) -> _Told:
@@ -346,9 +356,9 @@ def _whole(text: str) -> bool:
     return text.count("(") == text.count(")") and text.count('"') % 2 == 0
 
 
-def _templates(text: str, translation: str) -> Iterator[Template]:
+def _templates(text: str, translation: str, counted: bool) -> Iterator[Template]:
     """The template; with places as one that stand beside each other in both languages; without a sentence before it."""
-    yield _template(text, translation)
+    yield _template(text, translation, counted)
     if text[0] + text[-1] == "()" and _whole(text[1:-1]):
         yield _template(text[1:-1], translation[1:-1])
     one_place, told = text, translation
@@ -357,19 +367,21 @@ def _templates(text: str, translation: str) -> Iterator[Template]:
             first = run.split("}")[0] + "}"
             one_place, told = one_place.replace(run, first), told.replace(run, first)
     if one_place != text:
-        yield _template(one_place, told)
+        yield _template(one_place, told, counted)
     if before := _BEFORE.match(text):
         rest = text[before.end() :]
         if _PLACE.search(rest) and translation.startswith(before[0].strip()):
             yield _template(rest, translation.removeprefix(before[0].strip()).lstrip())
 
 
-def _template(text: str, translation: str) -> Template:
+def _template(text: str, translation: str, counted: bool = False) -> Template:
     pieces = _PLACE.split(_folded(text))
     own = [word for piece in pieces[::2] for word in _WORDS.findall(piece)]
     cost = _WEAK if _PREPOSITIONS.issuperset(own) else 0.3 / len(own)
     cost += sum(_JOINT if piece == " " else -_LITTLE if "=" in piece else 0 for piece in pieces[2:-1:2])
-    return Template(tuple(pieces[::2]), tuple(map(int, pieces[1::2])), translation, sum(map(len, pieces[::2])), cost)
+    return Template(
+        tuple(pieces[::2]), tuple(map(int, pieces[1::2])), translation, sum(map(len, pieces[::2])), cost, counted
+    )
 
 
 def _variants(text: str) -> Iterator[str]:

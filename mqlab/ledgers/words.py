@@ -62,8 +62,8 @@ NEGATIVE = (
 PAYLOADS = r"(?:(?:record|message|msg)_?)?(?:value|payload|body|content|data|headers)"
 """Names of what is never kept."""
 HARMLESS = (
-    r"(?i)(?:\w*retr\w*\"?[ \t]?[=:][ \t]?\d*"
-    r"|\w*(?:err|error|exception|fail\w*|duplicates?|skip\w*|drop\w*|reject\w*)(?:[ \t]?=|\"[ \t]?:)"
+    r"(?i)(?:\b\w*retr\w*\"?[ \t]?[=:][ \t]?\d*"
+    r"|\b\w*(?:err|error|exception|fail\w*|duplicates?|skip\w*|drop\w*|reject\w*)(?:[ \t]?=|\"[ \t]?:)"
     r"[ \t]?\"?(?:null|none|nil|false|no|0)?\"?)(?:[\s,;})\]]|$)"
     rf"|(?i:(?:^|[^\w.])\"?{PAYLOADS}\"?[ \t]?[=:].*$)"
 )

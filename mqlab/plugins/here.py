@@ -53,13 +53,13 @@ def read(paths: Iterable[str | Path], scratch: Path) -> tuple[Sequence[Source], 
     """The material behind *paths*: its sources, their rows by table, and what rules are asked about."""
     sources = intake.gather([str(path) for path in paths], scratch, FORMATS)
     rows = written(*splits(sources))
-    found = [*told(rows), *_followed(rows, sources)]
+    found = [*told(rows), *followed(rows, sources)]
     sources = entries.checked(sources, found)
     facts = assemble(Gathered.of([*found, *quoting.first_lines(found, sources)], sources))
     return sources, rows, facts
 
 
-def _followed(rows: Rows, sources: Sequence[Source]) -> list[job.Pair]:
+def followed(rows: Rows, sources: Sequence[Source]) -> list[job.Pair]:
     """(fact, payload) about the messages in all ledgers."""
     if LEDGER not in rows:
         return []

@@ -12,8 +12,9 @@ import shutil
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -50,8 +51,9 @@ def spark_session(
     builder = SparkSession.builder.appName("mqlab")
     if local and not (master or remote or extra):
         warmed = warm.answering(local_folder())
-        if warmed and _is_free_for(warmed):
+        if warmed and warmed.token not in _STOPPED and _is_free_for(warmed):
             jvm.discard()
+            _USED.add(warmed.token)
             return _client(builder.remote(warmed.address), size)
         _leave_connect()
     if remote:
@@ -97,11 +99,31 @@ def _is_free_for(server: warm.Server) -> bool:
     return True
 
 
+_USED: set[str | None] = set()
+"""Tokens of the warm servers that this process had a session on."""
+_STOPPED: set[str | None] = set()
+"""Those of them that were stopped meanwhile."""
+
+
+def was_stopped() -> bool:
+    """Whether this process has a session on a warm server that does not work any more; the next one is its own."""
+    held = SparkSession.getActiveSession()
+    if held is None or not is_remote() or held.client.token not in _USED:
+        return False
+    try:
+        held.range(1).collect()
+    except Exception:  # a stopped context, a closed channel, an unknown session: it cannot answer, whatever it says
+        _STOPPED.add(held.client.token)
+        return True
+    return False
+
+
 def _leave_connect() -> None:
     """End a session on a warm server that is gone, so that this process can have one of its own."""
     held = SparkSession.getActiveSession()
     if held and is_remote():
-        held.stop()
+        with suppress(Exception):  # it tells the server, which may be gone
+            held.stop()
     os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
 
 
@@ -109,6 +131,7 @@ def _client(builder: SparkSession.Builder, size: int) -> SparkSession:
     """A session on the warm server; should that one be killed, it gives up after some seconds."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
+    warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
     session = builder.config(map={**jvm.SQL, **jvm.sized(size)}).getOrCreate()
     session.client.set_retry_policies([DefaultPolicy(max_retries=4)])
     return session

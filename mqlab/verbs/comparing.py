@@ -91,7 +91,7 @@ def history(folder: str, form: str, output: str | None, **chosen: Any) -> int:
             for number, one in enumerate(found, start=1)
         ]
     if all(one.incident == told.UNREADABLE for one in rows):
-        because = f"{rows[0].entry}: {rows[0].title}" if rows else "no folder and no archive is in it"
+        because = f"{rows[0].entry}: {rows[0].told}" if rows else "no folder and no archive is in it"
         raise NothingReadableError([folder], because)
     whole = told.history(folder, rows)
     if form == "json":
@@ -149,6 +149,8 @@ def _incident(entry: str, path: Path, tell: Callable[[str], None], chosen: Mappi
         raise
     except MqlabError as error:
         return told.unreadable(entry, str(error))
+    except Exception as error:  # one entry that mqlab fails on does not take the others with it
+        return told.unreadable(entry, f"A bug of mqlab, please report it: {type(error).__name__}: {error}")
     return told.incident(entry, told_side, notes)
 
 

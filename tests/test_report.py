@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from types import SimpleNamespace
@@ -401,3 +403,17 @@ def test_a_report_that_cannot_be_written_says_so_in_one_sentence(tmp_path):
 
     with pytest.raises(CannotWriteError, match=r"taken/report\.html cannot be written: (File exists|Not a directory)"):
         render(capture, tmp_path / "taken" / "report.html", notebooks=())
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
+def test_a_browser_draws_what_is_open_and_a_link_into_a_fold_opens_it(tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text(html(told(), [TRAFFIC_SECTION, LOSS_SECTION]), encoding="utf-8")
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/profile",
+               "--virtual-time-budget=1000", "--dump-dom", f"{page.as_uri()}#F2-e1"]  # fmt: skip
+
+    drawn = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+    assert re.search(r'<details class="section" id="F2" open="">', drawn)
+    assert re.search(r'<details class="section" id="changes">', drawn)
+    assert 'class="chart js-plotly-plot"' in drawn

@@ -78,11 +78,15 @@ def _amplifiers(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[L
         yield Link("Amplifier", lead.finding.facts["cause of the id"], f"#{lead.anchor}", "by the ids and addresses")
 
 
+_REPORTED = "PROP_"
+"""What the names begin with that a client of RocketMQ reports of itself: a version is no setting."""
+
+
 def _printed(facts: Facts, incident: str, place: Evidence) -> list[Setting]:
     """The setting that a line prints; of several, those that the catalogue names for the class."""
-    own = [one for one in facts.settings if (one.source, one.line) == (place.source, place.line)]
-    alike = [one for one in own if one.key in place.text]
     named = INCIDENTS[incident].explain if incident in INCIDENTS else ""
+    own = [one for one in facts.settings if (one.source, one.line) == (place.source, place.line)]
+    alike = [one for one in own if one.key in place.text and not one.key.startswith(_REPORTED)]
     return alike if len(alike) == 1 else [one for one in alike if one.key in named]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import polars as pl
@@ -160,9 +160,9 @@ class LogReader:
 
     def _candidates(self, batch: Batch) -> floods.Candidates:
         """Lines that hold a word of a signature."""
-        found = batch.texts.str.contains(_one_of(signatures.words().begins)).to_numpy().copy()
+        found = batch.texts.str.contains(_one_of(tuple(signatures.words().begins))).to_numpy().copy()
         severe = np.flatnonzero(batch.severe)
-        found[severe] |= batch.texts.gather(severe).str.contains(_one_of(signatures.words().contains)).to_numpy()
+        found[severe] |= batch.texts.gather(severe).str.contains(_one_of(tuple(signatures.words().contains))).to_numpy()
         if self.split.format == mosquitto_log.FORMAT.name:
             found |= ~batch.texts.str.contains(mosquitto_log.BESIDES).to_numpy()
         return floods.Candidates(np.flatnonzero(found & (batch.inner.lengths > 0)))
@@ -235,7 +235,8 @@ class LogReader:
                 self.out.add(row, line.number, line.text, self._blocks.east)
 
 
-def _one_of(words: Iterable[str]) -> str:
+@lru_cache(maxsize=8)
+def _one_of(words: tuple[str, ...]) -> str:
     """A regex for Polars that finds any of the *words*."""
     return "|".join(rust(re.escape(word)) for word in words)
 

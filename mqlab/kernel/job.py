@@ -149,11 +149,13 @@ def _packed(splits: Sequence[Split]) -> list[list[Split]]:
     """Splits in packs of about the same size, the largest first."""
     weights = {split: split.size + _EACH for split in splits}
     most = min(max(sum(weights.values()) // 2 + 1, _LEAST), _MOST)
-    packs: list[tuple[int, list[Split]]] = []
+    packs: list[list[Split]] = []
+    held: list[int] = []
     for split in sorted(splits, key=lambda s: (-s.size, s.source, s.number)):
-        place = next((n for n, (held, _) in enumerate(packs) if held + weights[split] <= most), len(packs))
+        place = next((n for n, weight in enumerate(held) if weight + weights[split] <= most), len(packs))
         if place == len(packs):
-            packs.append((0, []))
-        held, pack = packs[place]
-        packs[place] = held + weights[split], [*pack, split]
-    return [pack for _, pack in packs]
+            packs.append([])
+            held.append(0)
+        packs[place].append(split)
+        held[place] += weights[split]
+    return packs

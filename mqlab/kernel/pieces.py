@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import errno
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import IO
@@ -94,13 +96,33 @@ class _Stream:
 
     def rest_of_line(self) -> tuple[bytes, int]:
         """What remains of the line that it stands in, as far as it is looked at, and how many bytes it has."""
-        found, size = b"", 0
+        found, size = b"", self._hole()
         while part := self._taken(self._raw.readline, BLOCK):
             size += len(part)
             found = found if len(found) >= BLOCK else found + part
             if part.endswith(b"\n"):
                 break
+            size += self._hole()
         return found, size
+
+    def _hole(self) -> int:
+        """Pass over the zeros for which a sparse file holds no data; how many those are."""
+        if self._meter is not None or not hasattr(os, "SEEK_DATA"):
+            return 0
+        try:
+            here, file = self._raw.tell(), self._raw.fileno()
+        except (AttributeError, OSError):
+            return 0
+        place = os.lseek(file, 0, os.SEEK_CUR)
+        try:
+            data = os.lseek(file, here, os.SEEK_DATA)
+        except OSError as error:
+            data = os.fstat(file).st_size if error.errno == errno.ENXIO else here
+        os.lseek(file, place, os.SEEK_SET)
+        if data <= here:
+            return 0
+        self._raw.seek(data)
+        return data - here
 
     def _taken(self, read: Callable[[int], bytes], most: int) -> bytes:
         if self.damage:

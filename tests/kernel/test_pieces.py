@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import tracemalloc
@@ -18,6 +19,7 @@ from mqlab.formats.registry import FORMATS
 from mqlab.kernel import pieces, splits
 from mqlab.kernel.logs import sizes
 from mqlab.kernel.vectors import Lines, valid
+from mqlab.sources import Reading
 from mqlab.tables import LEDGER
 
 LINES = st.lists(st.tuples(st.text("a1 \r\té日🦄", max_size=15).map(str.encode), st.sampled_from([b"\n", b"\r\n"])))
@@ -102,6 +104,18 @@ def test_a_line_of_100_mb_takes_bounded_memory_and_is_counted_whole(tmp_path, mo
     tracemalloc.stop()
     assert (lines, size) == (3, path.stat().st_size + 1)
     assert peak < 10 << 20
+
+
+@pytest.mark.parametrize("end", [b"", b"\nlast\n"])
+def test_the_holes_of_a_sparse_file_are_counted_without_being_read(tmp_path, end):
+    path = tmp_path / "disk.img"
+    with path.open("wb") as out:
+        out.write(b"first\nsecond")
+        out.truncate(1 << 42)  # read byte by byte, it would take an hour
+        out.seek(0, io.SEEK_END)
+        out.write(end)
+    lines, size = counted(pieces.Pieces(split(path, "binary", Reading.COUNT)))
+    assert (lines, size) == (3 if end else 2, path.stat().st_size)
 
 
 def test_a_carriage_return_before_the_line_feed_is_no_part_of_the_line(tmp_path):

@@ -4,9 +4,10 @@ Fires: lag of a topic rises while the group's members stay the same and the comm
 Proven where what the members can do (threads ÷ time per message, or records per second of their polls) agrees with
 what they did, or nothing tells it. MQTT has no positions: a connected client takes less than is published for it, and
 its queue is full or everything comes late; proven where delay or loss is what its queue and both rates make.
-Quiet: queues that stand still (no owner, or one stuck message), members that come and go, a Kafka group that is kept
-from its work by rebalances, a burst that the group works off as fast as ever, a rise of a few seconds of production,
-which commits and snapshots alone can make; an MQTT client that gets copies, or whose publisher's way is slow.
+Quiet: queues that stand still (no owner, or one stuck message), members that come and go, or that can do several times
+what comes in, a Kafka group that is kept from its work by rebalances, a burst that the group works off as fast as ever,
+a rise of a few seconds of production, which commits and snapshots alone can make; an MQTT client that gets copies, or
+whose publisher's way is slow.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ BEHIND = 2 * GRID
 ledgers alone make up to one grid."""
 NEAR = 0.25
 """How far what was done may be from what can be done: both are means of less than ten grid steps or scrapes."""
+SPARE = 4
+"""Who can do so many times what comes in is not slow, whatever else of the group's topics it works off meanwhile."""
 
 
 def detect(facts: Facts) -> Result:
@@ -74,7 +77,7 @@ def _of_topic(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]
         return Result(rejected=f"{group}: lag of {topic} rose while members came and went")
     if kafka and _burst(queues, calm):
         return Result(rejected=f"{group}: a burst of {topic}, worked off at the usual speed")
-    return Result((_group_finding(facts, group, topic, calm, queues),))
+    return _of_calm(facts, group, topic, calm, queues)
 
 
 def _matters(rise: Stretch) -> bool:
@@ -102,6 +105,18 @@ def _stuck(queues: Mapping[str, Points], calm: Stretch) -> list[str]:
         queue for queue, pace in calm.paces.items()
         if pace.consumed <= 0 or (queue in late and late[queue].consumed <= 0)
     ]  # fmt: skip
+
+
+def _of_calm(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points]) -> Result:
+    """A rise in which the members stayed the same: they are slow, unless they could have done far more."""
+    came, _ = speeds(queues, rise)
+    able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
+    if able is None or able.messages_per_second <= SPARE * came:
+        return Result((_group_finding(facts, group, topic, rise, queues),))
+    rate, inflow = units.digits(able.messages_per_second), units.digits(came)
+    return Result(
+        rejected=f"{group}: lag of {topic} rose by another cause: {able.told} {rate}/s, and {inflow}/s came in"
+    )
 
 
 def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points]) -> Finding:

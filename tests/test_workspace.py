@@ -15,6 +15,7 @@ from workspace_material import AT, LINE, PARTS, copied, write
 from mqlab import capture, jsonout
 from mqlab.cache import batches, dependence, entries, reading
 from mqlab.capture import open_capture
+from mqlab.errors import WorkspaceError
 from mqlab.tables import EVENTS, POSITIONS, VOLUME
 
 DAY = 86_400
@@ -317,6 +318,18 @@ def test_archives_are_unpacked_for_as_long_as_they_are_read(bench, tmp_path):
     assert len(found) == len(read) == len(PARTS)
     assert not any(Path(location).exists() for location in gone)
     assert bench.open()[1] == []
+
+
+def test_a_workspace_that_fills_up_is_told_by_its_name_and_the_next_run_is_right(bench, monkeypatch):
+    def full(*_):
+        raise RuntimeError("from the worker: OSError: [Errno 28] Error writing bytes: No space left on device")
+
+    with monkeypatch.context() as filling:
+        filling.setattr(reading.job, "read", full)
+        with pytest.raises(WorkspaceError, match="workspace cannot be written: No space left on device"):
+            bench.open()
+
+    assert bench.same_as_untouched(bench.open()[0])
 
 
 def test_nobody_else_may_look(bench):

@@ -6,7 +6,10 @@ that has grown is another one: it is read as a whole, and its earlier rows are l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import errno
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from mqlab import intake, signals
 from mqlab.cache import batches, dependence, entries, storage, workspace
 from mqlab.cache.batches import Batch
 from mqlab.cache.entries import Material, State
+from mqlab.errors import WorkspaceError
 from mqlab.formats.base import LaidOut
 from mqlab.formats.registry import BUILT_IN, FORMATS
 from mqlab.kernel import job
@@ -81,13 +85,26 @@ def read(paths: Sequence[str], desk: Desk) -> Material:
         storage.touch(file)
         return found
     tidy(desk.cache)
-    with workspace.scratch(desk.cache) as scratch:
-        material = _made(paths, known, scratch, desk)
-    if known is not None and known == entries.state(paths):
-        before = entries.batches_of(file)
-        entries.store(desk.cache, file, known, material)
-        unneeded(desk.cache, before)
+    with _full(desk.cache):
+        with workspace.scratch(desk.cache) as scratch:
+            material = _made(paths, known, scratch, desk)
+        if known is not None and known == entries.state(paths):
+            before = entries.batches_of(file)
+            entries.store(desk.cache, file, known, material)
+            unneeded(desk.cache, before)
     return material
+
+
+@contextmanager
+def _full(cache: Path) -> Iterator[None]:
+    """A disk that fills up in a worker of Spark shows in the words of its error only."""
+    try:
+        yield
+    except Exception as error:
+        for because in map(os.strerror, (errno.ENOSPC, errno.EDQUOT)):
+            if because in str(error):
+                raise WorkspaceError(str(cache), because) from error
+        raise
 
 
 def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) -> Material:

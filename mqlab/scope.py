@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from math import inf
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.detectors import BUILT_IN, DETECTORS, Detector, foreign
@@ -69,13 +70,19 @@ def unread(facts: Facts) -> tuple[Coverage, ...]:
     return tuple(sorted(many, key=lambda c: (-c.lines, c.source)))
 
 
+def damaged(facts: Facts) -> tuple[str, ...]:
+    """Files whose end is missing or damaged: what would show trouble may stand in there."""
+    return tuple(source for source, lines in facts.unread.items() if lines == inf)
+
+
 def enough(facts: Facts, results: dict[str, Result]) -> bool:
     """Health needs a log that could show trouble, and every class that has a rule for the systems checked.
 
-    A rule calls clear what cannot have happened by its mechanism. And no long file that nobody understands. Classes of
-    plug-ins are about software that need not be here; but their rules must not have failed.
+    A rule calls clear what cannot have happened by its mechanism. And no long file that nobody understands, and none
+    that was not read whole. Classes of plug-ins are about software that need not be here; but their rules must not
+    have failed.
     """
-    if unread(facts):
+    if unread(facts) or damaged(facts):
         return False
     present = systems(facts)
     own = {rule.INCIDENT: frozenset(rule.SYSTEMS) for rule in BUILT_IN}

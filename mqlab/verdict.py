@@ -19,6 +19,7 @@ from mqlab.logs import explosion
 from mqlab.marks import complaints
 from mqlab.mqtt.chain import ways
 from mqlab.precedence import ended_by, ordered, ordered_by_weight
+from mqlab.shared.wording import few
 from mqlab.symptoms.change_points import risers
 from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
 from mqlab.units import counted, number
@@ -143,6 +144,8 @@ def _why_not(facts: Facts) -> str:
     if not files and not scope.systems(facts):
         what = "tells of which broker it is" if scope.anything(facts) else "is in a format that mqlab knows"
         return f"nothing in it {what}; `mqlab checklist kafka`, `rocketmq` or `mqtt` lists what to gather"
+    if damaged := scope.damaged(facts):
+        return f"{few(damaged, 2)} could not be read whole"
     if not files:
         return "see what was not checked"
     others = f" and {counted(len(files) - 1, 'other file')}" if files[1:] else ""

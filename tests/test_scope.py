@@ -56,6 +56,12 @@ def test_the_verdict_names_what_nobody_understands():
     assert "a.xyz and 1 other file (4,000 lines) in no format that mqlab knows" in verdict.statement
 
 
+def test_a_file_that_was_not_read_whole_is_no_health():
+    cut = replace(SERVER, source="received.csv.gz", problem="Its end is missing.")
+    assert not scope.enough(material(cut), dict.fromkeys(scope.RULES, CLEAR))
+    assert "received.csv.gz could not be read whole" in diagnose(material(cut)).verdict.statement
+
+
 @pytest.mark.parametrize("name", ["group.lag", "topic.end_offset"])
 def test_what_exporters_tell_of_groups_and_topics_is_material_of_kafka(name):
     assert scope.systems(facts(series(name, [1, 2]))) == {"kafka"}

@@ -115,6 +115,11 @@ def test_a_client_id_that_connects_at_several_hours_proves_nothing_alone():
     assert label(again, ())[0] == "+08:00"
 
 
+def test_a_client_that_connects_days_from_where_its_log_stands_tells_no_zone():
+    damaged = Clock("client.log", False, (), (), None, met=((NOON + 48 * HOUR - 16, (NOON,)),))
+    assert label(damaged, (), None) == ("UTC", "assumed")
+
+
 def test_what_a_format_fixes_tells_the_only_zone_in_which_another_log_falls_into_its_time():
     broker = Clock("broker.log", False, (), (), (NOON + EAST, NOON + EAST + 600), "+08:00")
     client = Clock("client.log", False, (), (), (NOON + EAST + 60, NOON + EAST + 500))

@@ -179,7 +179,7 @@ def _recognised(clock: Clock) -> Zone | None:
         {o for t in epochs if -_APART <= wall - t - (o := round((wall - t) / STEP) * STEP) <= _SLACK}
         for wall, epochs in clock.met
     ]
-    offsets = set.intersection(*fitting) if fitting else set()
+    offsets = {o for o in (set.intersection(*fitting) if fitting else ()) if abs(o) <= _FARTHEST}
     if len(offsets) != 1:
         return None
     return fixed(offsets.pop(), "a broker saw its client id connect at that moment")

@@ -41,6 +41,8 @@ _PAIRS = (
 """Network card first, since it sees everything that leaves; then brokers, then clients, then brokers of MQTT."""
 _FLOOR = 100.0
 """Bytes per second under which a logarithmic axis shows no difference."""
+_NARROW = 30.0
+"""Rates that lie within this factor need marks between the powers of ten."""
 _MISSED = 1.9
 """Usual intervals between two samples from which a scrape is missing: two, but for the jitter of scrapes."""
 
@@ -80,12 +82,15 @@ def rates(series: Series | None) -> list[tuple[float, float, float]]:
 
 def draw_rates(chart: go.Figure, traffic: Traffic, *, log: bool) -> None:
     """Both rates in the first panel; each holds from one sample to the next."""
+    drawn: list[float] = []
     for name, series, colour in (("out", traffic.outgoing, OUTGOING), ("in", traffic.incoming, INCOMING)):
         found = rates(series)
+        drawn += [max(value, _FLOOR) for _, _, value in found]
         points = [(since, value) for since, _, value in found[:1]] + [(at, value) for _, at, value in found]
         told = [(at, max(value, _FLOOR * log), f"{size(value)}/s") for at, value in points]
         line(chart, f"{traffic.host} {name}", told, row=1, line_shape="vh", line_color=colour)
-    ticks = [10.0**power for power in range(2, 13)]
+    steps = (1, 2, 5) if drawn and max(drawn) < _NARROW * min(drawn) else (1,)
+    ticks = [step * 10.0**power for power in range(2, 13) for step in steps]
     chart.update_yaxes(
         type="log" if log else "linear", rangemode="tozero", tickvals=ticks if log else None,
         ticktext=[f"{size(tick).replace('.00', '').replace('.0', '')}/s" for tick in ticks] if log else None,

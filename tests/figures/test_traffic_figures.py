@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+from facts_builder import card, ramp
 from report_example import T0, facts, ledger, split_loop
 
 from mqlab.facts import Facts
@@ -23,6 +25,12 @@ def test_the_ratio_is_known_only_where_something_came_in():
     assert round(ratios[T0 + 140], 1) == 73.8
     silent = replace(traffic_of(facts(), "bridge-1"), incoming=None)
     assert ratio_points(silent) == []
+
+
+@pytest.mark.parametrize(("leaves", "marked"), [(ramp((9, 40_000)), True), (ramp((9, 4_000_000)), False)])
+def test_rates_that_hardly_differ_have_marks_between_the_powers_of_ten(leaves, marked):
+    chart = traffic(Facts(series=card("bridge-1", ramp((9, 20_000)), leaves)))
+    assert ("5 kB/s" in chart.layout.yaxis.ticktext) is marked
 
 
 def test_each_bar_begins_where_the_one_before_ended():

@@ -7,7 +7,16 @@ from facts_builder import card, ramp
 from report_example import T0, facts, ledger, split_loop
 
 from mqlab.facts import Facts
-from mqlab.figures.traffic import change_points, ratio_points, traffic, traffic_of, waterfall, waterfall_points
+from mqlab.figures.style import panels
+from mqlab.figures.traffic import (
+    change_points,
+    draw_rates,
+    ratio_points,
+    traffic,
+    traffic_of,
+    waterfall,
+    waterfall_points,
+)
 
 
 def test_a_change_lies_between_the_two_samples_around_it():
@@ -29,7 +38,8 @@ def test_the_ratio_is_known_only_where_something_came_in():
 
 @pytest.mark.parametrize(("leaves", "marked"), [(ramp((9, 40_000)), True), (ramp((9, 4_000_000)), False)])
 def test_rates_that_hardly_differ_have_marks_between_the_powers_of_ten(leaves, marked):
-    chart = traffic(Facts(series=card("bridge-1", ramp((9, 20_000)), leaves)))
+    moved = traffic_of(Facts(series=card("bridge-1", ramp((9, 20_000)), leaves)), "bridge-1")
+    draw_rates(chart := panels(300, 1), moved, log=True)
     assert ("5 kB/s" in chart.layout.yaxis.ticktext) is marked
 
 

@@ -48,8 +48,8 @@ from mqlab.material import remote as material_remote
 from mqlab.material.walking import STDIN
 from mqlab.narrowing import narrowed
 from mqlab.notes import IncidentNotes, read_notes
+from mqlab.plugin_faults import taken
 from mqlab.plugins import named
-from mqlab.plugins.taking import taken
 from mqlab.sources import Source
 from mqlab.spark import clusters, early
 from mqlab.spark.session import spark_session, was_stopped

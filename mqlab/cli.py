@@ -45,7 +45,7 @@ LATER = {
         "Real brokers on this machine, incidents made on purpose, and whether the diagnosis was right.",
     ),
     "plugin": (
-        "mqlab.plugins.verb",
+        "mqlab.plugin_check.verb",
         "Formats, rules and known errors of your own: begin a plug-in, try it.",
     ),
     "redact": (

@@ -34,7 +34,7 @@ from mqlab.findings import Severity
 from mqlab.formats.registry import FORMATS
 from mqlab.kernel.splits import splits
 from mqlab.material import pasted, quoting, recognition
-from mqlab.plugins import here
+from mqlab.plugin_check import here
 from mqlab.tables import LEDGER
 from mqlab.verdict import diagnose
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from mqlab.kernel.output import FACTS
 from mqlab.kernel.splits import splits
-from mqlab.plugins.here import opened, told, written
+from mqlab.plugin_check.here import opened, told, written
 from mqlab.sources import Envelope, Reading, Source
 
 __all__ = ["facts", "opened", "source", "split", "tables", "told", "written"]

@@ -17,13 +17,13 @@ from mqlab.detectors import BUILT_IN, DETECTORS
 from mqlab.errors import PluginError
 from mqlab.formats.registry import BY_NAME
 from mqlab.known_errors import known_errors, words
-from mqlab.plugins import here
-from mqlab.plugins.cases import check
-from mqlab.plugins.taking import taken
+from mqlab.plugin_check import here
+from mqlab.plugin_check.cases import check
+from mqlab.plugin_faults import taken
 from mqlab.verdict import diagnose
 
 DOCS = Path(__file__).parents[1] / "docs" / "plugins.md"
-EXAMPLE = Path(plugins.__file__).parent / "example"
+EXAMPLE = Path(here.__file__).parent / "example"
 
 
 @pytest.fixture(autouse=True)

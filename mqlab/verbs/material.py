@@ -130,7 +130,7 @@ def extend(given: Sequence[str]) -> None:
     from mqlab.plugins import named
 
     if named(given):
-        from mqlab.plugins.taking import taken
+        from mqlab.plugin_faults import taken
 
         taken(given)
 

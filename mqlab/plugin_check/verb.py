@@ -30,7 +30,7 @@ def new(folder: Path) -> int:
     """Write a small plug-in that works into FOLDER, to be changed into yours."""
     if folder.exists():
         raise FolderTakenError(folder)
-    with resources.as_file(resources.files("mqlab.plugins").joinpath("example")) as example:
+    with resources.as_file(resources.files("mqlab.plugin_check").joinpath("example")) as example:
         shutil.copytree(example, folder, ignore=shutil.ignore_patterns("__pycache__"))
     click.echo(f"wrote {folder}: change it, then mqlab plugin check {folder}")
     return 0
@@ -40,7 +40,7 @@ def new(folder: Path) -> int:
 @click.argument("path", metavar="PATH_OR_PACKAGE", type=click.Path())
 def check(path: str) -> int:
     """Try a plug-in on its samples: a line for each case; exit code 1 where one is wrong."""
-    from mqlab.plugins.cases import check as tried
+    from mqlab.plugin_check.cases import check as tried
 
     every = tried(path)
     for one in every:

@@ -31,8 +31,8 @@ from mqlab.formats.base import Head
 from mqlab.formats.signatures import SIGNATURES
 from mqlab.known_errors import KnownError, known_errors
 from mqlab.material.recognition import selected
-from mqlab.plugins import here
-from mqlab.plugins.taking import taken
+from mqlab.plugin_check import here
+from mqlab.plugin_faults import taken
 from mqlab.tables import EVENTS, TABLES
 from mqlab.verdict import diagnose
 

@@ -81,7 +81,7 @@ def _finding(facts: Facts, fenced: Fencing, *, alone: bool) -> Finding:
         measures={
             "fencings": len(fenced.at),
             "swaps": len(fenced.swaps),
-            "processes": len(fenced.processes),
+            "processes": len(fenced.processes) if twice else None,
             **(backlog(facts, fenced.group, fenced.at[0], fenced.at[-1]) if fenced.group else {}),
         },
         evidence=_evidence(facts, fenced),

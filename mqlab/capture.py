@@ -373,9 +373,8 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
     *since* and *until* (ISO text, UTC unless a zone is written, or epoch seconds), *group*, *topic* and *client* leave
     out what is about something else. *log_tz* names the zone of logs that do not write theirs: ``ZONE`` or
     ``GLOB=ZONE``, later ones win. *ledger* is a file that says which files are ledgers (docs/ledgers.md). *plugins* are
-    folders or packages with formats and rules of your own (docs/plugins.md; default: ``$MQLAB_PLUGINS``): code that
-    runs here. *workspace* is the folder in which what was read is kept. *master* or *remote* say where Spark runs.
-    *progress* is told each step; a notebook shows it, unless it is given.
+    folders or packages of your own code (docs/plugins.md; default: ``$MQLAB_PLUGINS``). *workspace* is the folder in
+    which what was read is kept. *master* or *remote* say where Spark runs. *progress* is told each step.
 
     Raises:
         MqlabError: nothing readable, no such path, no Java, a plug-in or workspace that cannot be used.
@@ -386,8 +385,7 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
     begin, end, zones = units.epoch(since), units.epoch(until), options.zones()
     given = (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
     notes, ledgers = read_notes(given), read_map(ledger)
-    cache = kept.cache_folder(workspace)
-    hold = kept.Hold(cache)
+    hold = kept.Hold(cache := kept.cache_folder(workspace))
     with shown(progress) as tell:
         try:
             desk = reading.Desk(cache, hold, partial(_session, options, cache), tell, ledgers)
@@ -397,10 +395,8 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
             facts = assemble(Gathered.of(material.rows, material.sources), (*notes.zones, *zones))
             facts = narrowed(facts, begin, end, group, topic, client)
             languages.keep(facts)
-            diagnosis = diagnose(facts, [d.id for d in notes.dismissed])
-            capture = Capture(
-                given, facts, diagnosis, notes, options, material.sources, cache, material.places, extended
-            )
+            found = diagnose(facts, [d.id for d in notes.dismissed])
+            capture = Capture(given, facts, found, notes, options, material.sources, cache, material.places, extended)
         except BaseException:
             hold.release()
             raise
@@ -428,7 +424,7 @@ def _read(given: Sequence[str], desk: reading.Desk) -> Material:
     """The material behind the paths; once more with a Spark of its own where the warm one is stopped meanwhile."""
     try:
         return reading.read(given, desk)
-    except Exception:
+    except Exception:  # a stopped server shows as whatever Spark or its channel makes of it
         if STDIN in given or not was_stopped():
             raise
         desk.progress("the warm session was stopped: starting Spark")

@@ -50,7 +50,7 @@ class Foreign:
         """True when the content is this format's; one that raises knows nothing."""
         try:
             return bool(self._module.recognise(head))
-        except Exception:
+        except Exception:  # somebody else's code
             return False
 
     def parse(self, lines: Lines, about: About) -> Items:

@@ -106,6 +106,14 @@ def test_a_ledger_with_lines_that_cannot_be_read_leaves_unknown_what_they_may_ha
         )
 
 
+def test_a_ledger_of_another_member_that_cannot_be_read_whole_leaves_it_unknown_too():
+    beside = [STOPPED, AUTO, life("b"), noted("10:00:05 1 10", B)]
+    assert lost(*beside) == lost(STOPPED, AUTO)
+    damaged = [*beside, replace(log(B, "ledger-csv"), problem="cut")]
+    assert lost(*damaged) == []
+    assert reckon(facts(*damaged), GROUP, TOPIC, "0").doubts == (f"those lines of {B} that cannot be read",)
+
+
 def test_a_cut_within_the_last_ten_seconds_shows_by_what_its_client_did_later():
     gone = [
         life("a", until="10:02:00"), life("b", since="10:00:20"), listed("a", "b"), AUTO, QUEUED,

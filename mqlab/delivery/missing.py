@@ -201,10 +201,9 @@ def doubt(facts: Facts, place: Place, stint: Stint, run: Run) -> str:
         return f"the ledger of {', '.join(sorted(others))}"
     if stint.until is None:
         return f"what {stint.client or group} has in memory: it is still running when the material ends"
-    own_ledgers = sorted(source for source, who in kept(facts, group).items() if who in noted)
-    names = ", ".join(own_ledgers)
-    if any(facts.unread.get(ledger, 0) >= run.messages for ledger in own_ledgers):
-        return f"those lines of {names} that cannot be read"
+    if unread := [ledger for ledger in sorted(kept(facts, group)) if facts.unread.get(ledger, 0) >= run.messages]:
+        return f"those lines of {', '.join(unread)} that cannot be read"
+    names = ", ".join(sorted(source for source, who in kept(facts, group).items() if who in noted))
     if not all(_begins(facts, place, stint, run, own) for own in noted.values()):
         return f"the beginning of {names}"
     lasting = noted_at(facts, place, stint.high - 1) or all(_lasts(facts, group, stint, own) for own in noted.values())

@@ -128,10 +128,12 @@ class PluginError(MqlabError):
 
 
 class WorkspaceError(MqlabError):
-    """The cache folder cannot be written."""
+    """The cache folder cannot be written, or is not the user's own."""
 
     def __init__(self, path: str, because: str) -> None:
-        super().__init__(f"The workspace {path} cannot be written: {because}. Give another one with --workspace.")
+        super().__init__(
+            f"The workspace {path} cannot be used: {because}. Give another one with --workspace or MQLAB_WORKSPACE."
+        )
 
 
 class ClusterError(MqlabError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import time
 from pathlib import Path
 
@@ -19,9 +20,11 @@ def put(path: Path, content: bytes, by_way_of: Path) -> None:
 
 
 def get(path: Path) -> bytes | None:
-    """What *path* holds; None where there is no such file, or none that can be read."""
+    """What *path* holds; None where there is no such file, none that can be read, or one that somebody else wrote."""
     try:
-        return path.read_bytes()
+        known = path.lstat()
+        own = stat.S_ISREG(known.st_mode) and known.st_uid in (os.geteuid(), 0)
+        return path.read_bytes() if own else None
     except OSError:
         return None
 

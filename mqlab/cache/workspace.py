@@ -3,20 +3,24 @@
 ===========================  ====================================================================================
 ``scan-<random>/``           a batch: the rows of the files that one run scanned (``batches``)
 ``material-<hash>.json.gz``  an entry: what recognition and thinning made of some paths (``entries``)
-``preparing-<process>-…``    what a run is working on: unpacked archives, standard input, links to the sources
+``preparing-<process>-…``    what a run is working on: unpacked archives, standard input, links to the sources,
+                             temporary files of its Spark and its notebooks
 ``using-<process>-…/``       which batches a process looks at, one empty file each
 ===========================  ====================================================================================
 
 A batch counts from the moment its index is written, which is done last; an entry is one file that is put in place as a
 whole. So a run may be killed at any moment, and any number of runs may share a workspace. What is named after a process
 that no longer lives is removed by the next run; nothing that a living one uses is.
-Only what was masked is ever kept in a batch or an entry.
+Only what was masked is ever kept in a batch or an entry. Nobody but the user can look into a folder that was made here,
+and a workspace into which somebody else can write is refused.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import secrets
+import shutil
 import socket
 import stat
 import tempfile
@@ -26,6 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mqlab.cache import storage
+from mqlab.cache.owner import home, objection
 from mqlab.errors import RemoteError, WorkspaceError
 from mqlab.material import remote
 from mqlab.material.remote_path import RemotePath
@@ -39,19 +44,25 @@ def cache_folder(chosen: str | None = None) -> Path:
     """The folder of the user's choice, else ``$MQLAB_WORKSPACE``, else one below the user's cache.
 
     Raises:
-        WorkspaceError: it cannot be made or written.
+        WorkspaceError: it cannot be made or written, or is not this user's alone.
     """
     given = chosen or os.environ.get("MQLAB_WORKSPACE")
     if given and remote.is_uri(given):
         return _elsewhere(given)
-    folder = Path(given) if given else _home()
+    folder = Path(given) if given else home()
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _ensure_own(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise WorkspaceError(str(folder), error.strerror or str(error)) from error
     return folder.resolve()
+
+
+def _ensure_own(folder: Path) -> None:
+    if because := objection(folder):
+        raise WorkspaceError(str(folder), because)
 
 
 def local_folder(cache: Path | None = None) -> Path:
@@ -61,15 +72,39 @@ def local_folder(cache: Path | None = None) -> Path:
         WorkspaceError: it cannot be made or written.
     """
     known = cache or cache_folder()
-    return cache_folder(str(_home())) if isinstance(known, RemotePath) else known
+    return cache_folder(str(home())) if isinstance(known, RemotePath) else known
+
+
+def temporary(cache: Path | None = None) -> Path:
+    """A new folder of our own on this machine, below *cache* if that is here; it goes with this process.
+
+    Raises:
+        WorkspaceError: it cannot be made.
+    """
+    folder = _own(local_folder(cache), _PREPARING)
+    try:
+        folder.mkdir(mode=stat.S_IRWXU)
+    except OSError as error:
+        raise WorkspaceError(str(folder.parent), error.strerror or str(error)) from error
+    atexit.register(_remove_own, folder, os.getpid())
+    return folder
+
+
+def _remove_own(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
-def scratch(cache: Path) -> Iterator[Path]:
+def scratch(cache: Path | None = None) -> Iterator[Path]:
     """A folder of our own that is removed when the block ends, or by a later run should this one be killed.
 
     It is on this machine; the folder of the same name in *cache*, if that is elsewhere, goes with it.
+
+    Raises:
+        WorkspaceError: there is no place for it.
     """
+    cache = cache or cache_folder()
     named = _own(cache, _PREPARING)
     folder = local_folder(cache) / named.name
     folder.mkdir(mode=stat.S_IRWXU)
@@ -129,12 +164,10 @@ def bury(cache: Path) -> None:
             storage.remove(left)
 
 
-def _home() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mqlab"
-
-
 def _elsewhere(uri: str) -> Path:
     folder = RemotePath(uri)
+    if uri.startswith("file://"):
+        _ensure_own(Path(uri.removeprefix("file://")))
     probe = _own(folder, _PREPARING)
     try:
         folder.mkdir(parents=True, exist_ok=True)

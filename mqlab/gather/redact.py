@@ -10,7 +10,6 @@ import json
 import os
 import secrets
 import shutil
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from mqlab.cache import workspace
 from mqlab.capture import Capture, open_capture
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import span
@@ -77,11 +77,10 @@ def redact(paths: Sequence[str], output: Path, options: Options, tell: Callable[
     if options.map.exists():
         raise TargetError(options.map, "there is something of that name already")
     target = Target(output)
-    scratch = Path(tempfile.mkdtemp(prefix="mqlab-redact-"))
     try:
-        return _redacted(_Job(tuple(paths), options, key, scratch, tell), target)
+        with workspace.scratch() as scratch:
+            return _redacted(_Job(tuple(paths), options, key, scratch, tell), target)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
         shutil.rmtree(target.folder, ignore_errors=True)
 
 

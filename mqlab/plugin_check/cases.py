@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isclose
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from mqlab import plugins
+from mqlab.cache import workspace
 from mqlab.catalogue import INCIDENTS
 from mqlab.detectors import foreign as rules
 from mqlab.diagnosis import Diagnosis
@@ -156,12 +156,12 @@ def _leaves_alone() -> Iterator[Tried]:
 def _tried(case: Case, samples: Path) -> Tried:
     what = f"case {case.name}"
     try:
-        with TemporaryDirectory() as folder:
+        with workspace.scratch() as folder:
             files = [samples / file for file in case.files]
             if case.text:
-                files.append(Path(folder, "sample.log"))
+                files.append(folder / "sample.log")
                 files[-1].write_text(case.text, encoding="utf-8")
-            sources, rows, facts = here.read(files, Path(folder, "scratch"))
+            sources, rows, facts = here.read(files, folder / "scratch")
             found = [row for table in rows if table in TABLES for row in _named(rows[table].to_pylist(), table.name)]
             problems = [one.problem for one in sources if one.problem]
             formats = sorted({one.format for one in sources})

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import json
 import signal
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -24,6 +23,7 @@ from IPython.core.formatters import DisplayFormatter
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
 from papermill.execute import remove_error_markers
 
+from mqlab.cache import workspace
 from mqlab.reporting.sections import PLOTLY, Section, literal, sections_of
 
 CELL_SECONDS = 600.0
@@ -35,8 +35,9 @@ _PACKAGE = Path(__file__).parents[1]
 def run(names: Sequence[str], given: Mapping[str, Any]) -> list[Section]:
     """Sections of the notebooks, one after the other; one that fails leaves its sections so far and the reason."""
     papermill_engines.register(_ENGINE, _Here)
-    with tempfile.TemporaryDirectory() as scratch, pd.option_context("display.max_colwidth", None):
-        return [section for name in names for section in _run_one(name, given, Path(scratch))]
+    cache = workspace.cache_folder(given.get("options", {}).get("workspace"))
+    with workspace.scratch(cache) as scratch, pd.option_context("display.max_colwidth", None):
+        return [section for name in names for section in _run_one(name, given, scratch)]
 
 
 def notebook_folder() -> Path:

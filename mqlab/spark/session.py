@@ -6,7 +6,6 @@ that small material gets few partitions; its workers are sent this package.
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import signal
@@ -17,14 +16,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 from types import FrameType
+from typing import cast
 
 from pyspark.core.context import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
-from mqlab.cache.workspace import local_folder
+from mqlab.cache.workspace import local_folder, temporary
 from mqlab.errors import ClusterError
 from mqlab.spark import jvm, warm
 from mqlab.spark.clusters import cause, chosen, defaults, ensure_answers, shown
@@ -54,14 +53,15 @@ def spark_session(
         if warmed and warmed.token not in _STOPPED and _is_free_for(warmed):
             jvm.discard()
             _USED.add(warmed.token)
-            return _client(builder.remote(warmed.address), size)
+            return _client(warmed, size)
         _leave_connect()
     if remote:
         jvm.discard()
         return _elsewhere(builder.remote(remote), size, remote, None)
     given = defaults()
     tuned = {key: value for key, value in jvm.local(size).items() if key not in given} if local else {}
-    for key, value in {**tuned, **jvm.SQL, **(extra or {})}.items():
+    closed = jvm.CLOSED if local else {}
+    for key, value in {**tuned, **jvm.SQL, **(extra or {}), **closed}.items():
         builder = builder.config(key, value)
     if cache:
         cache.mkdir(parents=True, exist_ok=True)
@@ -84,8 +84,7 @@ def _here(builder: SparkSession.Builder, log: Path | None) -> SparkSession:
 def _on_cluster(builder: SparkSession.Builder, size: int, address: str, log: Path | None) -> SparkSession:
     """A session on a cluster; Spark's own scripts start its driver, as they know what is configured."""
     jvm.discard()
-    os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    with _uninterrupted(), jvm.for_scripts(), _jvm_messages(log):
+    with _uninterrupted(), jvm.for_scripts(temporary(log.parent if log else None)), _jvm_messages(log):
         return _elsewhere(builder, size, address, log)
 
 
@@ -127,14 +126,17 @@ def _leave_connect() -> None:
     os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
 
 
-def _client(builder: SparkSession.Builder, size: int) -> SparkSession:
+def _client(server: warm.Server, size: int) -> SparkSession:
     """A session on the warm server; should that one be killed, it gives up after some seconds."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
 
     warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
+    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # as PySpark does where it builds the channel itself
+    builder = ConnectSession.builder.channelBuilder(server.channel()).appName("mqlab")
     session = builder.config(map={**jvm.SQL, **jvm.sized(size)}).getOrCreate()
     session.client.set_retry_policies([DefaultPolicy(max_retries=4)])
-    return session
+    return cast(SparkSession, session)
 
 
 def _elsewhere(builder: SparkSession.Builder, size: int, address: str, log: Path | None) -> SparkSession:
@@ -154,8 +156,7 @@ def _elsewhere(builder: SparkSession.Builder, size: int, address: str, log: Path
 @cache
 def _package() -> str:
     """This package as an archive, which workers may fetch for as long as this process lives."""
-    folder = Path(mkdtemp(prefix="mqlab-package-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = temporary()
     own = Path(__file__).parents[1]
     return shutil.make_archive(str(folder / "mqlab"), "zip", own.parent, own.name)
 

@@ -1,9 +1,10 @@
 """A Spark server that stays warm on this machine.
 
-PySpark's own management of such a server does the work: it listens on loopback only, and the token that it asks for
-is in a file that only the user can read. That file and the server's log are in the folder ``session`` of the user's
-cache, whatever ``--workspace`` says. A server that was killed, does not answer, or belongs to another Spark version
-counts as none.
+PySpark's own management of such a server does the work: it listens on 127.0.0.1 only, and the token that it asks for
+is in a file that only the user can read. That file, the server's log and its temporary files are in the folder
+``session`` of the user's cache (or of ``$MQLAB_WORKSPACE``), whatever ``--workspace`` says. A server that was killed,
+does not answer, or belongs to another Spark version counts as none. Nothing is sent to what only stands in its place:
+see ``relay``.
 
 PySpark's module is imported late: that takes most of a second.
 """
@@ -18,25 +19,27 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 from pyspark import __version__ as SPARK_VERSION
 from pyspark.errors import PySparkException
 
+from mqlab.cache import storage
 from mqlab.errors import WarmSessionError
-from mqlab.spark import jvm
+from mqlab.spark import jvm, relay
 
 if TYPE_CHECKING:
+    from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.local_server import Discovery
 
 _FILE = "server.json"
+_TEMPORARY = "temporary"
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
-_ANSWER = 3.0
-"""Seconds in which a server answers when it lives."""
 _ENDING = 10.0
 """Seconds that a server gets to end by itself."""
 
@@ -56,8 +59,24 @@ class Server:
 
     @property
     def address(self) -> str:
-        """What a Connect client is given: with a token only the name ``localhost`` works without TLS."""
-        return f"sc://localhost:{self.port}/;token={self.token}"
+        """Where it listens."""
+        return f"{relay.HERE}:{self.port}"
+
+    def channel(self) -> DefaultChannelBuilder:
+        """What a Connect client builds its channel with, by way of the relay.
+
+        PySpark sends a token without TLS only to the name ``localhost``, which may be several addresses: it stays the
+        name, but the address is one, and no proxy is asked.
+        """
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+
+        class ToRelay(DefaultChannelBuilder):
+            @property
+            def endpoint(self) -> str:
+                return f"ipv4:{relay.HERE}:{self._port}"
+
+        to = f"sc://localhost:{relay.port_to(self.pid, self.port)}/;token={self.token}"
+        return ToRelay(to, [("grpc.enable_http_proxy", 0)])
 
 
 def folder(cache: Path) -> Path:
@@ -79,7 +98,7 @@ def found(cache: Path) -> Server | None:
     """The server that was started last, if its process lives."""
     file = cache / "session" / _FILE
     try:
-        known = json.loads(file.read_text(encoding="utf-8"))
+        known = json.loads(storage.get(file) or b"")
         pid, port, token, version = int(known["pid"]), int(known["port"]), known["token"], known["spark_version"]
         since = file.stat().st_mtime
     except (OSError, ValueError, KeyError, TypeError):
@@ -114,7 +133,7 @@ def start(cache: Path, settings: Mapping[str, str]) -> tuple[Server, bool]:
             new = answering(cache) is None
             if new:
                 _end(discovery)
-                with jvm.for_scripts():
+                with jvm.for_scripts(place / _TEMPORARY), _private(place / _TEMPORARY):
                     ServerLauncher("local[*]", dict(settings), discovery).launch()
     except (PySparkException, OSError, subprocess.SubprocessError) as error:
         raise WarmSessionError(str(error).strip().split("\n")[0]) from error
@@ -136,40 +155,48 @@ def _discovery(place: Path) -> Discovery:
     return Discovery(str(place / _FILE))
 
 
+@contextmanager
+def _private(temporary: Path) -> Iterator[None]:
+    """Within it what is started writes for this user alone; *temporary* is a new folder for its temporary files."""
+    temporary.mkdir(mode=stat.S_IRWXU)
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
 def _end(discovery: Discovery) -> bool:
     from pyspark.sql.connect.local_server import LocalConnectServer
 
     server = LocalConnectServer(discovery)
-    if not server.stop() or server.pid is None:
-        return False
+    ended = bool(server.stop()) and server.pid is not None
     deadline = time.monotonic() + _ENDING
-    while _resident(server.pid) is not None:
+    while ended and _resident(server.pid or 0) is not None:
         if time.monotonic() > deadline:
             with suppress(ProcessLookupError):
-                os.kill(server.pid, signal.SIGKILL)
+                os.kill(server.pid or 0, signal.SIGKILL)
         time.sleep(0.1)
-    return True
+    storage.remove(Path(discovery.directory) / _TEMPORARY)
+    return ended
 
 
 def _resident(pid: int) -> int | None:
     """Bytes that process *pid* holds; None unless it is a Connect server that lives."""
     try:
-        shown = subprocess.run(
-            ["ps", "-ww", "-p", str(pid), "-o", "stat=,rss=,command="], capture_output=True, text=True, timeout=5
-        ).stdout.split(maxsplit=2)
-    except (OSError, subprocess.SubprocessError):
+        process = psutil.Process(pid)
+        lives = process.status() != psutil.STATUS_ZOMBIE and _CLASS in process.cmdline()
+        return int(process.memory_info().rss) if lives else None
+    except psutil.Error:
         return None
-    if len(shown) < 3 or shown[0].startswith("Z") or _CLASS not in shown[2]:
-        return None
-    return int(shown[1]) * 1024
 
 
 def _answers(server: Server) -> bool:
     import grpc  # type: ignore[import-untyped]
 
-    with grpc.insecure_channel(f"localhost:{server.port}") as channel:
+    with server.channel().toChannel() as channel:
         try:
-            grpc.channel_ready_future(channel).result(timeout=_ANSWER)
+            grpc.channel_ready_future(channel).result(timeout=relay.PROOF)
         except grpc.FutureTimeoutError:
             return False
     return True

@@ -20,7 +20,6 @@ from enum import StrEnum
 from itertools import accumulate, pairwise
 from math import ceil
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import zstandard
@@ -28,6 +27,7 @@ from isal import igzip
 
 from mqlab import intake
 from mqlab.assembly.rows import Gathered
+from mqlab.cache import workspace
 from mqlab.clocks.settling import settled
 from mqlab.clocks.zones import ASSUMED, MICRO, WRITTEN, Zone, parse_zone, placed
 from mqlab.formats import prometheus_json
@@ -102,8 +102,8 @@ def index(base: Path, zones: Mapping[str, str], later: Mapping[str, str]) -> dic
     Spark. *later* are moments before which files did not exist; a broker's own file and a binary one that show none
     are taken for what they held at the end.
     """
-    with TemporaryDirectory() as scratch:
-        found = _read(base, Path(scratch), zones)
+    with workspace.scratch() as scratch:
+        found = _read(base, scratch, zones)
     end = span(found)[1]
     told = {name: datetime.fromisoformat(text).timestamp() for name, text in later.items() if name in found}
     for name, known in found.items():

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
@@ -37,14 +35,15 @@ def warm_up() -> None:
     Raises:
         MqlabError: no session, or no place for temporary files.
     """
+    from mqlab.cache import workspace
     from mqlab.capture import open_capture
 
-    with tempfile.TemporaryDirectory() as place:
-        material = Path(place, "material")
+    with workspace.scratch() as place:
+        material = place / "material"
         material.mkdir()
         for name, text in _MATERIAL.items():
             (material / name).write_text(text, encoding="utf-8")
-        open_capture(material, workspace=str(Path(place, "workspace")))
+        open_capture(material, workspace=str(place / "workspace"))
 
 
 NOT_RUNNING = 1
@@ -67,7 +66,7 @@ def start() -> int:
         with progress() as tell:
             tell("warming up")
             warm_up()
-    click.echo(f"{'started' if new else 'runs already'}: pid {running.pid}, localhost:{running.port}")
+    click.echo(f"{'started' if new else 'runs already'}: pid {running.pid}, {running.address}")
     return 0
 
 
@@ -95,7 +94,7 @@ def status() -> int:
     answers = warm.answering(cache) is not None
     click.echo(
         f"pid      {server.pid}\n"
-        f"address  localhost:{server.port}\n"
+        f"address  {server.address}\n"
         f"since    {datetime.fromtimestamp(server.since, UTC):%Y-%m-%d %H:%M:%S} UTC\n"
         f"spark    {server.spark_version}\n"
         f"memory   {server.resident / 1e6:.0f} MB\n"

@@ -33,7 +33,7 @@ def pytest_xdist_make_scheduler(config, log):
 def spark(tmp_path_factory):
     """A local session of one core; ANSI mode and UTC as in production."""
     settings = {
-        "spark.ui.enabled": "false",
+        **jvm.CLOSED,
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "1",
         "spark.default.parallelism": "1",
@@ -41,8 +41,6 @@ def spark(tmp_path_factory):
         "spark.sql.ansi.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
     }
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[1]").appName("mqlab-tests")

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -70,10 +71,12 @@ def run(tmp_path):
         process.communicate()
 
 
-def ends(pid):
+def ends(pid, folder=None):
+    """Wait until the process and the folder of its temporary files are gone."""
     deadline = time.monotonic() + 60
-    while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
-        assert time.monotonic() < deadline, f"{pid} lives on"
+    line = Path(f"/proc/{pid}/cmdline")
+    while (line.exists() and line.read_bytes()) or (folder and Path(folder).exists()):
+        assert time.monotonic() < deadline, f"{pid} or {folder} lives on"
         time.sleep(0.05)
     return True
 
@@ -107,17 +110,20 @@ def test_one_without_a_release_file_is_asked(installed, monkeypatch):
     assert jvm.java().brings_vectors
 
 
-def test_sparks_scripts_never_ask_a_java_for_a_module_that_it_lacks(installed, monkeypatch):
+def test_sparks_scripts_never_ask_a_java_for_a_module_that_it_lacks(installed, monkeypatch, tmp_path):
     whole = installed("whole", "17.0.1")
     monkeypatch.setenv("JAVA_HOME", str(whole.parent.parent))
     assert jvm.scripts_home(jvm.java()) == whole.parent.parent
 
     monkeypatch.delenv("JAVA_HOME")
-    with jvm.for_scripts():
+    before = dict(os.environ)
+    with jvm.for_scripts(tmp_path / "temporary"):
         words = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "-version"]
         asked = subprocess.run([f"{os.environ['JAVA_HOME']}/bin/java", *words], capture_output=True, check=False)
+        written = os.environ["SPARK_SUBMIT_OPTS"]
     assert asked.returncode == 0
-    assert "JAVA_HOME" not in os.environ
+    assert f"-Djava.io.tmpdir={tmp_path / 'temporary'}" in written
+    assert dict(os.environ) == before
 
 
 def test_another_java_has_archives_of_its_own(installed, monkeypatch):
@@ -149,16 +155,17 @@ def test_a_session_takes_the_jvm_that_was_started_and_its_workers_find_their_pac
 
 
 @pytest.mark.slow
-def test_a_jvm_that_answers_outlives_ctrl_c_but_not_its_process(run):
+def test_a_jvm_that_answers_outlives_ctrl_c_but_not_its_process(run, tmp_path):
     process = run(WAITING)
     pid, folder, imported = process.stdout.readline().split()
     assert imported == "False"
     assert process.stdout.readline() == "answers\n"
-    assert not Path(folder).exists()
+    assert (Path(folder).parent, stat.S_IMODE(Path(folder).stat().st_mode)) == (tmp_path / "mqlab", 0o700)
+    assert not Path(folder, "connection").exists()
     assert os.getpgid(int(pid)) != os.getpgid(process.pid)
 
     process.kill()
-    assert ends(pid)
+    assert ends(pid, folder)
 
 
 @pytest.mark.slow
@@ -170,8 +177,7 @@ def test_one_that_still_starts_ends_with_its_process(run, how):
         process.send_signal(how)
 
     process.wait(60)
-    assert ends(pid)
-    assert how == signal.SIGKILL or not Path(folder).exists()
+    assert ends(pid, folder)
 
 
 @pytest.mark.slow

@@ -227,7 +227,7 @@ def test_what_nobody_uses_goes_from_a_workspace_elsewhere(tmp_path):
 
 
 def test_a_workspace_that_cannot_be_reached_is_one_sentence():
-    with pytest.raises(WorkspaceError, match=r"hdfs://127\.0\.0\.1:9/w cannot be written"):
+    with pytest.raises(WorkspaceError, match=r"hdfs://127\.0\.0\.1:9/w cannot be used"):
         workspace.cache_folder("hdfs://127.0.0.1:9/w")
 
 

@@ -58,7 +58,7 @@ def test_a_capture_in_a_bucket_gives_the_diagnosis_of_the_folder_and_its_workspa
         (
             str(SAMPLE),
             "s3://elsewhere/w",
-            "The workspace s3://elsewhere/w cannot be written: Bucket 'elsewhere' not found",
+            "The workspace s3://elsewhere/w cannot be used: Bucket 'elsewhere' not found",
         ),
     ],
     ids=["material", "workspace"],

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from mqlab import capture
@@ -50,14 +51,9 @@ def server(cache, run):
 
 
 def listeners(pid):
-    """Addresses on which the process listens, as /proc shows them."""
-    inodes = {link.readlink().name for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
-    rows = [
-        line.split()
-        for table in ("tcp", "tcp6")
-        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]
-    ]
-    return {row[1].split(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in inodes}
+    """Addresses on which the process listens."""
+    known = psutil.Process(pid).net_connections("tcp")
+    return {one.laddr.ip.removeprefix("::ffff:") for one in known if one.status == psutil.CONN_LISTEN}
 
 
 def test_without_a_server_there_is_nothing_to_show_or_stop(tmp_path):
@@ -84,7 +80,7 @@ def test_another_process_with_the_number_of_a_server_is_none(tmp_path):
 
 @pytest.mark.slow
 def test_starting_twice_is_harmless(run, server):
-    assert run("session", "start") == (0, f"runs already: pid {server.pid}, localhost:{server.port}\n", "")
+    assert run("session", "start") == (0, f"runs already: pid {server.pid}, 127.0.0.1:{server.port}\n", "")
 
 
 @pytest.mark.slow
@@ -94,7 +90,7 @@ def test_the_status_names_process_address_and_memory_but_not_the_token(run, serv
     shown = dict(line.split(maxsplit=1) for line in out.splitlines())
     assert code == 0
     assert shown["pid"] == str(server.pid)
-    assert shown["address"] == f"localhost:{server.port}"
+    assert shown["address"] == f"127.0.0.1:{server.port}"
     assert shown["state"] == "answers"
     assert float(shown["memory"].split()[0]) > 100
     assert server.token not in out
@@ -106,7 +102,9 @@ def test_only_this_user_and_this_machine_can_reach_it(cache, server):
 
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((folder / "server.json").stat().st_mode) == 0o600
-    assert listeners(server.pid) <= {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+    assert listeners(server.pid) == {"127.0.0.1"}
+    others = stat.S_IRWXG | stat.S_IRWXO
+    assert {path.name for path in folder.rglob("*") if path.lstat().st_mode & others} == set()
     assert (
         server.token
         not in subprocess.run(

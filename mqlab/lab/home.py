@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 
+from mqlab.cache.owner import home, objection
 from mqlab.lab.errors import BusyError, LabError
 
 _MARK = "mqlab-lab"
@@ -77,7 +78,9 @@ class Home:
         try:
             if self.root.is_dir() and not (self.root / _MARK).exists() and any(self.root.iterdir()):
                 raise LabError(f"{self.root} holds other things: give the lab an empty folder with --home.")
-            self.root.mkdir(parents=True, exist_ok=True)
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if because := objection(self.root):
+                raise LabError(f"The lab's folder {self.root} cannot be used: {because}. Give another one with --home.")
             (self.root / _MARK).touch()
         except OSError as error:
             raise LabError(f"The lab's folder {self.root} cannot be written: {error}.") from error
@@ -156,4 +159,4 @@ class Home:
 
 def default_home() -> Path:
     """Where a lab lies unless told otherwise: below XDG_CACHE_HOME, else ``~/.cache``."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mqlab" / "lab"
+    return home() / "lab"

@@ -229,7 +229,6 @@ SQL = {
 
 CLOSED = {
     "spark.authenticate": "true",
-    "spark.network.crypto.enabled": "true",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",

@@ -152,6 +152,7 @@ def stop(cache: Path) -> bool:
 def _discovery(place: Path) -> Discovery:
     from pyspark.sql.connect.local_server import Discovery
 
+    (place / f"{_FILE}.lock").touch(mode=0o600)
     return Discovery(str(place / _FILE))
 
 

@@ -16,6 +16,7 @@ that a notebook after a triage needs no Spark until it asks for a table.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import weakref
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType, TimestampType
 
 from mqlab import intake, languages, plugins, units
 from mqlab.assemble import assemble
@@ -51,8 +53,8 @@ from mqlab.notes import IncidentNotes, read_notes
 from mqlab.plugin_faults import taken
 from mqlab.plugins import named
 from mqlab.sources import Source
-from mqlab.spark import clusters, early
-from mqlab.spark.session import spark_session, was_stopped
+from mqlab.spark import clusters, early, guest
+from mqlab.spark.session import OWN, at_work, spark_session, was_stopped
 from mqlab.tables import (
     ASSIGNMENTS,
     CLIENTS,
@@ -98,6 +100,7 @@ class Options:
     workspace: str | None = None
     ledger: str | None = None
     plugins: Sequence[str] = ()
+    spark: SparkSession | None = None
 
     def zones(self) -> tuple[tuple[str, str], ...]:
         """``log_tz`` as (glob, zone) pairs.
@@ -110,6 +113,10 @@ class Options:
         for _, zone in pairs:
             parse_zone(zone)
         return tuple((glob or "*", zone) for glob, zone in pairs)
+
+
+_PLACES = ArrayType(StructType([StructField(name, StringType()) for name in ("source", "path", "zone")]))
+"""Where rows stand, for people, and the zone of their clock."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -206,31 +213,33 @@ class Capture:
 
     def table(self, table: Table) -> DataFrame:
         """One of ``mqlab.tables.TABLES`` as a Spark DataFrame, as ``events`` is; starts a session where none runs."""
-        spark = self.spark()
-        stored = self.places.stored(spark, self.cache)
-        raw = stored.table(COUNTS if table is VOLUME else table)
-        if raw is None:
-            return spark.createDataFrame([], table.schema)
-        if table is VOLUME:
-            raw = raw.where("NOT kept").withColumn("at", F.expr("try_cast(minute AS TIMESTAMP)"))
-        named = _named(raw, stored.table(SETTINGS)) if table is EVENTS else raw
-        return self._dated(spark, named).transform(table.conform)
+        return self._table(self.spark(), table)
 
     def sql(self, query: str) -> DataFrame:
-        """The answer to *query*; the tables are views: ``select kind, count(*) from events group by kind``."""
+        """The answer to *query*; the tables are views: ``select kind, count(*) from events group by kind``.
+
+        In somebody else's session it is asked in a session beside that, so that no view is replaced there.
+        """
+        spark = self.spark()
+        if spark not in OWN:
+            spark = guest.answering(spark, self._size)
         words = set(re.findall(r"\w+", query.lower()))
         for table in TABLES:
             if table.name in words:
-                self.table(table).createOrReplaceTempView(table.name)
-        return self.spark().sql(query)
+                self._table(spark, table).createOrReplaceTempView(table.name)
+        return spark.sql(query)
 
     def sizes(self) -> dict[str, int]:
         """Rows of each table, counted without Spark; a flood's lines that one row stands for count as that row."""
         return {table.name: self.places.count(self.cache, table) for table in TABLES if table is not VOLUME}
 
     def spark(self) -> SparkSession:
-        """The session this capture's tables live in."""
-        return _session(self.options, self.cache, sum(s.unpacked for s in self.sources))
+        """The session this capture's tables live in: yours where there is one, see ``open_capture``."""
+        return _host(self.options) or _session(self.options, self.cache, self._size)
+
+    @property
+    def _size(self) -> int:
+        return sum(s.unpacked for s in self.sources)
 
     # -- lines -------------------------------------------------------------------------------------------------------
 
@@ -272,10 +281,16 @@ class Capture:
 
         Lines that mean nothing to mqlab are only counted, in ``volume``; ``lines`` shows them around a place.
         """
+        import pandas as pd
+
         begin, end, events = units.epoch(since), units.epoch(until), self.events
-        inside = F.unix_micros("at").between(int((begin or 0.0) * 1e6), int((end or 0.0) * 1e6))
-        rows = events.where(inside if node is None else inside & (F.col("node") == node))
-        return rows.select("at", "node", "kind", "text", "source", "line").orderBy("at", "source", "line").toPandas()
+        with guest.spoken_to(events.sparkSession):
+            at = F.unix_micros("at")
+            inside = at.between(int((begin or 0.0) * 1e6), int((end or 0.0) * 1e6))
+            rows = events.where(inside if node is None else inside & (F.col("node") == node))
+            told = rows.select(at.alias("at"), "node", "kind", "text", "source", "line")
+            found = told.orderBy("at", "source", "line").toPandas()
+        return found.assign(at=pd.to_datetime(found["at"], unit="us"))
 
     def lag(self, group: str, topic: str, partition: int | str | None = None) -> pd.Series[int]:
         """How many messages waited, by moment (UTC): in one partition or queue, else in all of the topic.
@@ -330,11 +345,23 @@ class Capture:
         with kept.scratch(self.cache) as folder:
             yield tuple(intake.gather(self.paths, folder, FORMATS, read_map(self.options.ledger)))
 
+    def _table(self, spark: SparkSession, table: Table) -> DataFrame:
+        with guest.spoken_to(spark):
+            stored = self.places.stored(spark, self.cache)
+            raw = stored.table(COUNTS if table is VOLUME else table)
+            if raw is None:
+                return table.conform(spark.range(0))
+            if table is VOLUME:
+                minute = F.concat("minute", F.lit(":00Z")).try_cast(TimestampType())
+                raw = raw.where(~F.col("kept")).withColumn("at", minute)
+            named = _named(raw, stored.table(SETTINGS)) if table is EVENTS else raw
+            return self._dated(spark, named).transform(table.conform)
+
     def _dated(self, spark: SparkSession, raw: DataFrame) -> DataFrame:
         """*raw* with paths for links and moments in UTC."""
         labels = {c.source: "UTC" if c.zone == "as written" else c.zone for c in self.facts.coverage}
-        known = [(s.link, s.path, labels.get(s.path, "UTC")) for s in self.sources]
-        places = spark.createDataFrame(known, "source string, path string, zone string")
+        known = [{"source": s.link, "path": s.path, "zone": labels.get(s.path, "UTC")} for s in self.sources]
+        places = spark.range(1).select(F.inline(F.from_json(F.lit(json.dumps(known)), _PLACES)))
         east = F.col("east") if "east" in raw.columns else F.lit(None).cast("int")
         written = F.timestamp_micros(F.unix_micros("at") - east * 1_000_000)
         at = F.when(east.isNotNull(), written).otherwise(F.to_utc_timestamp("at", F.col("zone")))
@@ -346,10 +373,11 @@ def _named(events: DataFrame, settings: DataFrame | None) -> DataFrame:
     """*events* with the node that wrote them, where their file names one only, in a line or in a broker's settings."""
     told = events.select("source", "node")
     if settings is not None:
-        own = settings.where("scope = 'broker' AND origin = 'printed'")
+        own = settings.where((F.col("scope") == "broker") & (F.col("origin") == "printed"))
         told = told.union(own.select("source", F.col("owner").alias("node")))
-    only = told.groupBy("source").agg(F.expr("CASE WHEN min(node) = max(node) THEN min(node) END AS only"))
-    return events.join(F.broadcast(only), "source").withColumn("node", F.expr("coalesce(node, only)")).drop("only")
+    least = F.min("node")
+    only = told.groupBy("source").agg(F.when(least == F.max("node"), least).alias("only"))
+    return events.join(F.broadcast(only), "source").withColumn("node", F.coalesce("node", "only")).drop("only")
 
 
 def open_capture(  # noqa: PLR0913 - the one function that people type, its options have names
@@ -366,6 +394,7 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
     workspace: str | None = None,
     master: str | None = None,
     remote: str | None = None,
+    spark: SparkSession | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Capture:
     """The capture behind *paths*: files, folders, globs, archives or ``-``.
@@ -374,23 +403,29 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
     out what is about something else. *log_tz* names the zone of logs that do not write theirs: ``ZONE`` or
     ``GLOB=ZONE``, later ones win. *ledger* is a file that says which files are ledgers (docs/ledgers.md). *plugins* are
     folders or packages of your own code (docs/plugins.md; default: ``$MQLAB_PLUGINS``). *workspace* is the folder in
-    which what was read is kept. *master* or *remote* say where Spark runs. *progress* is told each step.
+    which what was read is kept. *progress* is told each step.
+
+    *spark* is a session of your own, classic or Spark Connect; without it the active one of this process is used, if
+    mqlab did not make it. It stays as it is: material is read in a session beside it that ends with the reading, and
+    ``capture.events`` and the other tables are DataFrames of yours, for joins with your own; they say the same whatever
+    it is set to. Where there is none, mqlab starts its own: here, or where *master* or *remote* say; to ask for these
+    beside a session of yours is an error.
 
     Raises:
-        MqlabError: nothing readable, no such path, no Java, a plug-in or workspace that cannot be used.
+        MqlabError: nothing readable, no such path, no Java, a plug-in, a workspace or a session that cannot be used.
     """
     names = named((plugins,) if isinstance(plugins, str) else plugins)
     extended = taken(names)
-    options = Options(since, until, group, topic, client, log_tz, master, remote, workspace, ledger, names)
+    options = Options(since, until, group, topic, client, log_tz, master, remote, workspace, ledger, names, spark)
+    host = _host(options)
     begin, end, zones = units.epoch(since), units.epoch(until), options.zones()
     given = (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
     notes, ledgers = read_notes(given), read_map(ledger)
     hold = kept.Hold(cache := kept.cache_folder(workspace))
     with shown(progress) as tell:
         try:
-            desk = reading.Desk(cache, hold, partial(_session, options, cache), tell, ledgers)
-            with clusters.told(master, remote):
-                material = _read(given, desk)
+            with guest.beside(host) if host else _own(options, cache) as session:
+                material = _read(given, reading.Desk(cache, hold, session, tell, ledgers))
             tell("looking for causes")
             facts = assemble(Gathered.of(material.rows, material.sources), (*notes.zones, *zones))
             facts = narrowed(facts, begin, end, group, topic, client)
@@ -429,6 +464,18 @@ def _read(given: Sequence[str], desk: reading.Desk) -> Material:
             raise
         desk.progress("the warm session was stopped: starting Spark")
         return reading.read(given, desk)
+
+
+def _host(options: Options) -> SparkSession | None:
+    """The session of somebody else that is used, if any."""
+    return None if early.is_begun() else guest.host(options.spark, options.master, options.remote)
+
+
+@contextmanager
+def _own(options: Options, cache: Path) -> Iterator[Callable[[int], SparkSession]]:
+    """What starts a session of mqlab's own; what stops its work is told in a sentence."""
+    with at_work(), clusters.told(options.master, options.remote):
+        yield partial(_session, options, cache)
 
 
 def _session(options: Options, cache: Path, size: int) -> SparkSession:

@@ -146,6 +146,13 @@ class ClusterError(MqlabError):
         )
 
 
+class SessionError(MqlabError):
+    """The Spark session of this process, which mqlab may not have made, cannot be used."""
+
+    def __init__(self, place: str, because: str) -> None:
+        super().__init__(f"The Spark session of this process ({place}) cannot be used: {because}.")
+
+
 class WarmSessionError(MqlabError):
     """The warm session cannot be started or stopped."""
 

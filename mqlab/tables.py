@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _TEXT, _LONG, _INT, _AT, _REAL, _MAP = "string", "bigint", "int", "timestamp", "double", "map<string,string>"
+_FLAG = "boolean"
 
 
 class Row(NamedTuple):
@@ -51,15 +52,18 @@ class Table:
 
         kinds = {
             _TEXT: types.StringType(), _LONG: types.LongType(), _INT: types.IntegerType(), _AT: types.TimestampType(),
-            _REAL: types.DoubleType(), _MAP: types.MapType(types.StringType(), types.StringType()),
+            _REAL: types.DoubleType(), _FLAG: types.BooleanType(),
+            _MAP: types.MapType(types.StringType(), types.StringType()),
         }  # fmt: skip
         return types.StructType([types.StructField(name, kinds[kind]) for name, kind in self.columns])
 
     def conform(self, df: DataFrame) -> DataFrame:
         """Keep exactly this table's columns, in its order and types; columns that *df* lacks become null."""
+        from pyspark.sql import functions as F
+
         have = set(df.columns)
-        return df.selectExpr(
-            *[f"CAST({f'`{n}`' if n in have else 'NULL'} AS {kind}) AS `{n}`" for n, kind in self.columns]
+        return df.select(
+            *[(F.col(c.name) if c.name in have else F.lit(None)).cast(c.dataType).alias(c.name) for c in self.schema]
         )
 
 

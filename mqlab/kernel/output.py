@@ -58,11 +58,6 @@ def stored(table: Table) -> tuple[tuple[str, str], ...]:
     return (*table.columns, ("east", "int"), ("split", "int"), *series)
 
 
-def ddl(table: Table) -> str:
-    """The stored columns of *table* as Spark's DDL."""
-    return ", ".join(f"`{name}` {kind}" for name, kind in stored(table))
-
-
 _SCHEMAS = {t: pa.schema([pa.field(name, _TYPES[kind]) for name, kind in stored(t)]) for t in WRITTEN}
 
 

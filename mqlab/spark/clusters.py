@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from mqlab.errors import ClusterError
+from mqlab.errors import ClusterError, SessionError
 
 _CONNECTING = 5.0
 _READY = 20.0
@@ -85,6 +85,7 @@ def told(master: str | None, remote: str | None) -> Iterator[None]:
 
     Raises:
         ClusterError: the cluster failed, went away or cannot see a file.
+        SessionError: workers on this machine lack something.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -93,21 +94,27 @@ def told(master: str | None, remote: str | None) -> Iterator[None]:
         yield
     except (PySparkException, Py4JError, ConnectionError) as error:
         address = next((place for place in chosen(master, remote) if place), "local")
-        if address.startswith("local"):
-            raise
-        raise ClusterError(shown(address), _because(error)) from error
+        if not address.startswith("local"):
+            raise ClusterError(shown(address), because(error)) from error
+        if missing := lacking(str(error)):
+            raise SessionError(address, missing) from error
+        raise
 
 
 def lacking(said: str) -> str | None:
     """What workers lack of what reading needs, where that is what an error *said*."""
     if _VERSIONS.search(said):
         here = f"{sys.version_info.major}.{sys.version_info.minor}"
-        return f"its workers run another Python than {here}: set spark.pyspark.python to one of that version"
+        return (
+            f"its workers run another Python than {here}: set spark.pyspark.python, or PYSPARK_PYTHON where Spark "
+            "starts, to one of that version"
+        )
     missing = _MISSING.search(said)
     return f"its workers lack {missing[1] or missing[2]}: install it for the Python that they run" if missing else None
 
 
-def _because(error: BaseException) -> str:
+def because(error: BaseException) -> str:
+    """Why Spark stopped, as far as *error* shows it."""
     if missing := lacking(str(error)):
         return missing
     unseen = _UNSEEN.search(str(error))

@@ -34,11 +34,17 @@ def begin(paths: Sequence[str], chosen: Mapping[str, Any]) -> None:
         pool.shutdown(wait=False)
 
 
+def is_begun() -> bool:
+    """Whether a session was begun that nobody waited for yet: this process has no other."""
+    return bool(_begun)
+
+
 def wait() -> None:
     """Return when the session that was begun is there, or has failed."""
     while _begun:
         with suppress(Exception):
-            _begun.pop().result()
+            _begun[-1].result()
+        _begun.pop()
 
 
 def _is_known(paths: Sequence[str], cache: Any) -> bool:

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import cast
+from weakref import WeakSet
 
 from pyspark.core.context import SparkContext
 from pyspark.sql import SparkSession
@@ -28,7 +29,29 @@ from mqlab.errors import ClusterError
 from mqlab.spark import jvm, warm
 from mqlab.spark.clusters import cause, chosen, defaults, ensure_answers, shown
 
+OWN: WeakSet[SparkSession] = WeakSet()
+"""The sessions that mqlab made; all others are somebody else's, and left as they are (``guest``)."""
+_LENT = (
+    "PYSPARK_PYTHON", "SPARK_LOCAL_IP", "SPARK_REMOTE", "SPARK_LAUNCHER_OPTS", "GRPC_VERBOSITY",
+    "SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE",
+)  # fmt: skip
+"""Variables that mqlab or PySpark set while a session starts, and that nothing needs afterwards."""
 
+
+@contextmanager
+def _lent() -> Iterator[None]:
+    """Put variables of the environment back when a session has started."""
+    before = {name: os.environ.get(name) for name in _LENT}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+@_lent()
 def spark_session(
     *,
     size: int = 0,
@@ -53,11 +76,11 @@ def spark_session(
         if warmed and warmed.token not in _STOPPED and _is_free_for(warmed):
             jvm.discard()
             _USED.add(warmed.token)
-            return _client(warmed, size)
+            return _ours(_client(warmed, size))
         _leave_connect()
     if remote:
         jvm.discard()
-        return _elsewhere(builder.remote(remote), size, remote, None)
+        return _ours(_elsewhere(builder.remote(remote), size, remote, None))
     given = defaults()
     tuned = {key: value for key, value in jvm.local(size).items() if key not in given} if local else {}
     closed = jvm.CLOSED if local else {}
@@ -67,18 +90,38 @@ def spark_session(
         cache.mkdir(parents=True, exist_ok=True)
     log = cache / "jvm.log" if cache else None
     builder = builder.master(master or "local[*]")
-    return _here(builder, log) if local else _on_cluster(builder, size, master or "", log)
+    return _ours(_here(builder, log) if local else _on_cluster(builder, size, master or "", log))
+
+
+def _ours(session: SparkSession) -> SparkSession:
+    OWN.add(session)
+    return session
+
+
+@contextmanager
+def at_work() -> Iterator[None]:
+    """While sessions of mqlab's own work: an interrupt stops their jobs, a warm server that ends is no warning."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
+        try:
+            yield
+        except KeyboardInterrupt:
+            for session in list(OWN):
+                with suppress(Exception):  # it may have been stopped
+                    session.interruptAll()
+            raise
 
 
 def _here(builder: SparkSession.Builder, log: Path | None) -> SparkSession:
     """A session whose JVM is on this machine; its workers run the Python that runs here."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    if SparkContext._gateway:
-        jvm.discard()
-        return builder.getOrCreate()
-    with _uninterrupted(), jvm.connecting(log):
-        return builder.getOrCreate()
+    with _uninterrupted():
+        if SparkContext._gateway:
+            jvm.discard()
+            return builder.getOrCreate()
+        with jvm.connecting(log):
+            return builder.getOrCreate()
 
 
 def _on_cluster(builder: SparkSession.Builder, size: int, address: str, log: Path | None) -> SparkSession:
@@ -131,7 +174,6 @@ def _client(server: warm.Server, size: int) -> SparkSession:
     from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession as ConnectSession
 
-    warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # as PySpark does where it builds the channel itself
     builder = ConnectSession.builder.channelBuilder(server.channel()).appName("mqlab")
     session = builder.config(map={**jvm.SQL, **jvm.sized(size)}).getOrCreate()
@@ -146,24 +188,32 @@ def _elsewhere(builder: SparkSession.Builder, size: int, address: str, log: Path
         session = builder.getOrCreate()
     except Exception as error:
         raise ClusterError(shown(address), cause(error, log)) from error
-    session.addArtifacts(_package(), pyfile=True)
-    few = size < jvm.LARGE and session.conf.get(jvm.PARTITIONS) == jvm.UNCONFIGURED
-    for key, value in {**jvm.SQL, **(jvm.few(size) if few else {})}.items():
-        session.conf.set(key, value)
+    session.addArtifacts(package(), pyfile=True)
+    tune(session, size)
     return session
 
 
+def tune(session: SparkSession, size: int) -> None:
+    """Set what answers depend on, and for small material few partitions unless somebody chose their number."""
+    few = size < jvm.LARGE and session.conf.get(jvm.PARTITIONS) == jvm.UNCONFIGURED
+    for key, value in {**jvm.SQL, **(jvm.few(size) if few else {})}.items():
+        session.conf.set(key, value)
+
+
 @cache
-def _package() -> str:
+def package() -> str:
     """This package as an archive, which workers may fetch for as long as this process lives."""
     folder = temporary()
     own = Path(__file__).parents[1]
-    return shutil.make_archive(str(folder / "mqlab"), "zip", own.parent, own.name)
+    return shutil.make_archive(str(folder / folder.name), "zip", own.parent, own.name)
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back until the JVM answers: one that is left while it starts never ends."""
+    """Hold Ctrl-C back until the JVM answers: one that is left while it starts never ends.
+
+    What Ctrl-C does is the same again afterwards, although a context puts a handler of its own in place.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -176,8 +226,7 @@ def _uninterrupted() -> Iterator[None]:
     try:
         yield
     finally:
-        if signal.getsignal(signal.SIGINT) is hold:  # a session that starts puts a handler of its own in place
-            signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, before)
     if pressed:
         raise KeyboardInterrupt
 

@@ -258,12 +258,12 @@ def test_a_file_that_is_nothing_but_damage_is_unreadable(material, take):
 
 def test_utf16_is_transcoded_and_a_utf8_mark_is_no_text(material, take):
     write(material, "wide.log", TEXT.decode().encode("utf-16"))
-    write(material, "wide.log.gz", gzip.compress(TEXT.decode().encode("utf-16")))
+    write(material, "wider.log.gz", gzip.compress(TEXT.decode().encode("utf-16")))
     write(material, "marked.log", b"\xef\xbb\xbf" + TEXT)
     sources = take(material)
 
     assert {s.format for s in sources.values()} == {"kafka-log"}
-    assert text_of(sources["wide.log"]) == text_of(sources["wide.log.gz"]) == TEXT
+    assert text_of(sources["wide.log"]) == text_of(sources["wider.log.gz"]) == TEXT
 
 
 def test_an_archive_gives_its_members_with_their_own_times(material, take):

@@ -97,7 +97,8 @@ def coverage(facts: Facts) -> pd.DataFrame:
     """What became of each source."""
     rows = [
         (
-            one.source, f"copy of {one.copy_of}" if one.format == COPY else one.format, one.lines, one.data, one.noise, one.rejected, f"{one.zone} ({one.zone_why})",
+            one.source, f"copy of {one.copy_of}" if one.format == COPY else one.format,
+            one.lines, one.data, one.noise, one.rejected, f"{one.zone} ({one.zone_why})",
             units.clock(one.first_at), units.clock(one.last_at),
         )
         for one in facts.coverage

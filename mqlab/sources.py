@@ -110,7 +110,11 @@ class Source:
     origin: str | None = None
     """The file on disk that it was taken from, such as the archive around it; None where nobody but us has it."""
     copy_of: str | None = None
-    """The path of the source that is read in its place, since its content is the same."""
+    """The path of the source that is read in its place, as a whole or from ``until`` on: it has the same lines."""
+    until: int | None = None
+    """Of a log: bytes that it has alone; those that follow stand in another one, too."""
+    copied: int = 0
+    """Lines that follow then."""
 
     @property
     def name(self) -> str:
@@ -132,6 +136,7 @@ class Source:
     def identity(self) -> str:
         """What its rows depend on, beside code, name and moment: reading, envelope, content and layout."""
         own = f"{self.reading.value}{self.envelope.value}{self.key}"
+        own += "" if self.until is None else f"-{self.until}"
         return f"{own}-{hashlib.sha256(self.layout.encode()).hexdigest()[:8]}" if self.layout else own
 
     @property

@@ -221,4 +221,4 @@ def _copies(facts: Facts) -> Iterator[str]:
         yield f"{one.source} is a copy of {one.copy_of} and was not read again{others}"
     for one in facts.coverage:
         if one.copied and one.format != COPY:
-            yield f"{one.source}: {counted(one.copied, 'row')} also stand in {one.copy_of} and count once"
+            yield f"{one.source}: {counted(one.copied, 'line')} also stand in {one.copy_of} and count once"

@@ -19,7 +19,7 @@ from mqlab.findings import Evidence
 from mqlab.formats.registry import BY_NAME
 from mqlab.logs.floods import summed, together
 from mqlab.rows import Coverage, LineShape, Minute, Reject, Shape, Volume
-from mqlab.sources import Role, Source
+from mqlab.sources import COPY, Role, Source
 
 LONGEST_RECORD = 1024
 """Undated lines per dated one above which they are no continuations: a JVM keeps so many frames of a trace by default
@@ -102,9 +102,9 @@ def coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zon
         by_link[row["source"]][row.get("class")] = row
     shared = {row["source"]: row for row in gathered.rows["overlaps"]}
     known: dict[str, list[Coverage]] = defaultdict(list)
-    for link, source in sorted(gathered.sources.items(), key=lambda s: (s[1].copy_of or "", s[1].path, s[1].format)):
-        if source.copy_of is not None:
-            known[source.path].append(_copied(source, known[source.copy_of]))
+    for link, source in sorted(gathered.sources.items(), key=lambda s: (s[1].format == COPY, s[1].path, s[1].format)):
+        if source.format == COPY:
+            known[source.path].append(_copied(source, known[source.copy_of or ""]))
             continue
         one = _covered(source, by_link.get(link, {}), settled.get(source.path, zones.ASSUMED), instant)
         if link in shared:
@@ -132,6 +132,8 @@ def _covered(source: Source, rows: Mapping[str | None, Row], zone: zones.Zone, i
         source.problem,
         form.FORMAT.software if form else "",
         form.FORMAT.role if form else Role.UNKNOWN,
+        source.copy_of,
+        source.copied,
     )
 
 

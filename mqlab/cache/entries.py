@@ -58,7 +58,7 @@ def checked(sources: Sequence[Source], rows: Iterable[tuple[str, str]]) -> list[
 def _checked(source: Source, counted: int, damage: str | None) -> Source:
     if not source.has_content or source.problem:
         return source
-    if damage or source.packed or source.part or source.copy_of:
+    if damage or source.packed or source.part:
         return replace(source, problem=damage)
     here = Path(source.location)
     size = source.size if is_uri(source.location) or not here.exists() else here.stat().st_size

@@ -47,8 +47,7 @@ class Beginning:
     @classmethod
     def of(cls, start: bytes, most: int) -> Beginning:
         """From the first bytes of the content, *most* at most."""
-        moments = frozenset(_MOMENT.findall(start))
-        return cls(digest(start), len(start) < most, moments, _INSTANCE.search(start) is not None)
+        return cls(digest(start), len(start) < most, moments(start), _INSTANCE.search(start) is not None)
 
 
 def read_once(sources: Sequence[Source], beginnings: Mapping[str, Beginning]) -> list[Source]:
@@ -121,12 +120,22 @@ def _content(source: Source) -> str | None:
     return found.hexdigest()
 
 
+def tells_owner(moments: Iterable[bytes]) -> bool:
+    """Whether a log with these *moments* can be of one process only."""
+    return len(set(moments)) >= MOMENTS
+
+
+def moments(content: bytes) -> frozenset[bytes]:
+    """The moments that stand in *content*, as they are written."""
+    return frozenset(_MOMENT.findall(content))
+
+
 def _owner(source: Source, start: Beginning) -> str | None:
     """Whose content it must be, as one word for all but ledgers; None where somebody else may have the same.
 
     Two processes may note the same messages within the same seconds, and a name may tell whose ledger it is.
     """
-    if len(start.moments) < MOMENTS:
+    if not tells_owner(start.moments):
         return None
     if source.layout and source.reading is not Reading.LOG:
         fine = sum(_FRACTION.fullmatch(moment) is not None for moment in start.moments)
@@ -207,10 +216,14 @@ def holders(sources: Sequence[Source]) -> dict[str, Holder]:
 
 
 def _holder(source: Source) -> Holder:
-    *place, name, _ = _place(source)
-    party, named = json.loads(source.layout or "{}")["party"], party_in(copied_name(source.name))
-    own = rotated_name(str(name))
-    return Holder("/".join(map(str, (*place, own))), party if party != named else party_in(own))
+    party, name = json.loads(source.layout or "{}")["party"], copied_name(source.name)
+    return Holder(rotated_place(source), party if party != party_in(name) else party_in(rotated_name(name)))
+
+
+def rotated_place(source: Source) -> str:
+    """Where it lies, without what rotation, copying and packing add: the same for all files of one log."""
+    *folders, name, _ = _place(source)
+    return "/".join(map(str, (*folders, rotated_name(str(name)))))
 
 
 def _roots(same: Sequence[str]) -> Iterator[tuple[str, str]]:

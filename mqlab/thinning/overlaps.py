@@ -54,7 +54,7 @@ def _of_one_holder(shared: pl.DataFrame) -> pl.DataFrame:
     time = pl.int_range(pl.len()).over("source", "row").alias("time")
     first = pl.col("source").first().over("place", "row", "time").alias("other")
     told = shared.with_columns(time).with_columns(first, pl.lit(False).alias("open"))
-    return told.filter(pl.col("source") != pl.col("other")).select(_LEFT)
+    return told.filter(pl.col("source") != pl.col("other")).select(*_LEFT)
 
 
 def _of_one_part(shared: pl.DataFrame, numbered: pl.DataFrame, holders: Mapping[str, Holder]) -> list[pl.DataFrame]:

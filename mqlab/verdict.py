@@ -217,8 +217,9 @@ def _copies(facts: Facts) -> Iterator[str]:
     """Which material was there twice: whole files in one sentence, parts of files in one each."""
     whole = [c for c in facts.coverage if c.format == COPY]
     for one in whole[:1]:
-        others = f"; so are {counted(len(whole) - 1, 'other file')}" if whole[1:] else ""
-        yield f"{one.source} is a copy of {one.copy_of} and was not read again{others}"
+        others = len(whole) - 1
+        more = f"; so {'is' if others == 1 else 'are'} {counted(others, 'other file')}" if others else ""
+        yield f"{one.source} is a copy of {one.copy_of} and was not read again{more}"
     for one in facts.coverage:
         if one.copied and one.format != COPY:
-            yield f"{one.source}: {counted(one.copied, 'line')} also stand in {one.copy_of} and count once"
+            yield f"{one.source}: {counted(one.copied, 'line')} also in {one.copy_of}, counted there only"

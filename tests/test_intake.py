@@ -364,3 +364,16 @@ def test_the_users_files_are_left_alone(material, take):
     take(material)
 
     assert {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in material.iterdir()} == before
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_members_of_one_name_have_paths_of_their_own_and_one_base_name(material, take):
+    with zipfile.ZipFile(material / "b.zip", "w") as packed:
+        for line in (b"GROUP a\n", b"GROUP b\n"):
+            packed.writestr("d/groups.txt", line)
+    sources = take(material)
+
+    assert {path: (source.name, text_of(source)) for path, source in sources.items()} == {
+        "b.zip!/d/groups.txt": ("groups.txt", b"GROUP a\n"),
+        "b.zip!/d/groups.txt (2)": ("groups.txt", b"GROUP b\n"),
+    }

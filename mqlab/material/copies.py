@@ -254,14 +254,17 @@ def _is_tree(roots: tuple[str, str], content: Mapping[str, int], owned: Mapping[
 def _rank(source: Source) -> tuple[object, ...]:
     """Which of several copies is read: one that is whole, tells its moment, lies on disk, is no copy by its name.
 
-    Of others the earliest: copying leaves the moment of the copy.
+    Of others the earliest, since copying leaves the moment of the copy.
     """
+    parts = source.path.split("/")
     return (
         source.problem is not None,
         source.snapshot_at is None,
         source.path.count("!/"),
-        sum(copied_name(part) != part or part.lower() in _COPIES for part in source.path.split("/")),
+        sum(copied_name(part) != part or part.lower() in _COPIES for part in parts),
+        source.packed,
         round(source.modified or 1e12),
+        len(parts),
         len(source.path),
         source.path,
     )

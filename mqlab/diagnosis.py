@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mqlab.findings import Certainty, Change, Finding
 from mqlab.hypotheses import Hypothesis
@@ -13,7 +13,7 @@ from mqlab.symptoms.change_points import Riser
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What was read; lines = data + noise + rejected."""
+    """What was read; lines = data + noise + rejected, and those of a copy are noise."""
 
     files: int
     bytes: int
@@ -24,6 +24,8 @@ class Material:
     unrecognised: tuple[str, ...]
     window: tuple[float | None, float | None]
     time_zones: Mapping[str, str]
+    copies: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """Sources of which lines were left out, since another one has them too: which one, and how many."""
 
 
 @dataclass(frozen=True, slots=True)

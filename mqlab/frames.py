@@ -14,6 +14,7 @@ from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence, Finding
 from mqlab.logs import floods
 from mqlab.shared.table import table
+from mqlab.sources import COPY
 
 NOTHING = "—"
 Keys = Mapping[str, Sequence[str]]
@@ -96,7 +97,8 @@ def coverage(facts: Facts) -> pd.DataFrame:
     """What became of each source."""
     rows = [
         (
-            one.source, one.format, one.lines, one.data, one.noise, one.rejected, f"{one.zone} ({one.zone_why})",
+            one.source, f"copy of {one.copy_of}" if one.format == COPY else one.format,
+            one.lines, one.data, one.noise, one.rejected, f"{one.zone} ({one.zone_why})",
             units.clock(one.first_at), units.clock(one.last_at),
         )
         for one in facts.coverage

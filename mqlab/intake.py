@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from mqlab.errors import NothingReadableError, UnsafeArchiveError
 from mqlab.formats.base import Format
 from mqlab.ledgers.log_shapes import once
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
-from mqlab.material import archives, encodings, pasted, remote, streams, wholes
+from mqlab.material import archives, copies, encodings, overlaps, pasted, remote, streams, wholes
 from mqlab.material.names import ENDS, digest, fingerprint, moment_in, told_apart
 from mqlab.material.recognition import HEAD, Recognised, mapped, mapped_lines, noting, recognise
 from mqlab.material.walking import Item, fetched, items, no_file, shown
@@ -56,7 +56,8 @@ def gather(paths: Sequence[str], scratch: Path, formats: Sequence[Format], ledge
             raise desk.unsafe
         because = next((s.problem.rstrip(".") for s in sources if s.problem), "there is no file with content")
         raise NothingReadableError([shown(path) for path in paths], because)
-    return told_apart(once(sorted(sources, key=lambda s: (s.path, s.location))))
+    sources = copies.read_once(sorted(sources, key=lambda s: (s.path, s.location)), desk.beginnings)
+    return told_apart(once(overlaps.cut(sources, scratch)))
 
 
 @dataclass(slots=True)
@@ -66,6 +67,8 @@ class _Desk:
     scratch: Path
     formats: tuple[Format, ...]
     ledgers: LedgerMap
+    beginnings: dict[str, copies.Beginning] = field(default_factory=dict)
+    """Of what may be a copy, by path."""
     budget: int = 20 << 30
     unsafe: UnsafeArchiveError | None = None
 
@@ -91,6 +94,7 @@ class _Desk:
         known = self._recognised(item, start, item.remote.size)
         found = _source(item, item.file, known, None)
         packed = streams.kind_of(raw[:512]) is not None
+        self.beginnings[item.path] = copies.Beginning.of(start, HEAD)
         return replace(found, location=item.remote.uri, size=item.remote.size, key=key, packed=packed)
 
     def take(self, item: Item) -> Iterator[Source]:
@@ -134,6 +138,7 @@ class _Desk:
         key = fingerprint(item.file, item.modified)
         known = self._recognised(item, start, item.file.stat().st_size)
         source = replace(_source(item, location, known, problem), key=key, packed=packed)
+        self.beginnings[item.path] = copies.Beginning.of(start, HEAD)
         yield from self._parts(source, start) or [source]
 
     def _parts(self, source: Source, start: bytes) -> list[Source]:

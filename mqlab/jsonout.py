@@ -46,6 +46,7 @@ def _material(material: Material) -> dict[str, Any]:
         "unrecognised": sorted(material.unrecognised),
         "window": [iso(at) for at in material.window],
         "time_zones": dict(sorted(material.time_zones.items())),
+        "copies": {path: {"of": of, "lines": lines} for path, (of, lines) in sorted(material.copies.items())},
     }
 
 

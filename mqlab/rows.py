@@ -60,6 +60,9 @@ class Coverage:
     software: str = ""
     """Whose files look so: kafka, rocketmq, mosquitto, …, ``mqtt`` for any client's; empty where anything's may."""
     role: Role = Role.UNKNOWN
+    copy_of: str | None = None
+    """The source that has ``copied`` of its lines, too, where these count."""
+    copied: int = 0
 
 
 @dataclass(frozen=True, slots=True)

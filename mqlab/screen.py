@@ -246,7 +246,9 @@ def _coverage(diagnosis: Diagnosis) -> Iterator[str]:
     if material.unrecognised:
         unread += f" ({', '.join(material.unrecognised[:2])}{' …' if len(material.unrecognised) > 2 else ''})"
     numbers = f"{units.counted(material.lines, 'line')} = {units.number(material.data_lines)} data + "
+    copied = sum(lines for _, lines in material.copies.values())
     numbers += f"{units.number(material.noise_lines)} noise + {units.number(material.rejected_lines)} rejected"
+    numbers += f", {units.number(copied)} of them in copies" if copied else ""
     files = units.counted(material.files, "file")
     yield from row("COVERED", f"{files}, {units.size(material.bytes)}, {numbers}; {unread}", 2)
     absent = [n for n in diagnosis.not_checked if n.incident in ("kafka", "rocketmq", "mqtt")]

@@ -18,16 +18,16 @@ as in ``canonical``. All of it but messages is about one source each and was wor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from mqlab.canonical import Stored
 from mqlab.kernel import job
 from mqlab.kernel.output import FACTS
+from mqlab.material.copies import holders
+from mqlab.sources import Source
 from mqlab.tables import LEDGER
 from mqlab.thinning.ledgers import Known
 
-Layouts = Mapping[str, str]
-"""Layouts of ledgers by link (``Source.layout``)."""
 Facts = list[tuple[str, str]]
 
 
@@ -41,10 +41,11 @@ def facts(stored: Stored, earlier: Stored) -> Facts:
     return told + (job.thin_cut(stored.spark, stored.files, sorted(stored.cut)) if stored.cut else [])
 
 
-def messages(stored: Stored, layouts: Layouts, *, dumps: bool) -> Facts:
-    """(fact, payload) rows about single messages, where there are ledgers, whose *layouts* are given, or *dumps*."""
+def messages(stored: Stored, sources: Sequence[Source], *, dumps: bool) -> Facts:
+    """(fact, payload) rows about single messages, where there are ledgers among the *sources*, or *dumps*."""
     if LEDGER.name not in stored.files:
         return []
-    known = Known.of(layouts)
+    layouts = {source.link: source.layout for source in sources if source.layout}
+    known = Known.of(layouts, holders(sources))
     others = len(known.mqtt) < len(layouts) or dumps
     return job.follow(stored.spark, stored.files[LEDGER.name], stored.sources, known, others=others)

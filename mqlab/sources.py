@@ -65,6 +65,10 @@ class Envelope(StrEnum):
 
 CHANGED = "It changed while it was read: what was added since is not in here, and the next run reads it again."
 """The problem of a file that goes on growing."""
+COPY = "copy"
+"""The format of what another source has word for word."""
+_NUMBERED = re.compile(r" \(\d+\)$")
+"""What a member of an archive has behind its name where an earlier one has that name."""
 _IN_EVERY_FOLDER = ("leader-epoch-checkpoint",)
 """Files of a broker whose folder says what they are about."""
 
@@ -82,7 +86,7 @@ class Source:
     path: str
     location: str
     format: str
-    """A format's name, or ``unrecognised``, ``binary``, ``empty``, ``unreadable``."""
+    """A format's name, or ``unrecognised``, ``binary``, ``empty``, ``unreadable``, ``copy``."""
     reading: Reading
     envelope: Envelope
     size: int
@@ -105,11 +109,17 @@ class Source:
     """Where the lines of one thing in it lie, made whole (``material.wholes``); None where it is read as it lies."""
     origin: str | None = None
     """The file on disk that it was taken from, such as the archive around it; None where nobody but us has it."""
+    copy_of: str | None = None
+    """The path of the source that is read in its place, as a whole or from ``until`` on: it has the same lines."""
+    until: int | None = None
+    """Of a log: bytes that it has alone; those that follow stand in another one, too."""
+    copied: int = 0
+    """Lines that follow then."""
 
     @property
     def name(self) -> str:
-        """Base name, without the folders of an archive."""
-        return self.path.rsplit("!/", 1)[-1].rsplit("/", 1)[-1]
+        """Base name, without the folders of an archive and the number of one of its members."""
+        return _NUMBERED.sub("", self.path.rsplit("!/", 1)[-1].rsplit("/", 1)[-1])
 
     @property
     def told_name(self) -> str:
@@ -120,12 +130,13 @@ class Source:
     @property
     def has_content(self) -> bool:
         """There is something to read."""
-        return self.format not in ("empty", "unreadable")
+        return self.format not in ("empty", "unreadable", COPY)
 
     @property
     def identity(self) -> str:
         """What its rows depend on, beside code, name and moment: reading, envelope, content and layout."""
         own = f"{self.reading.value}{self.envelope.value}{self.key}"
+        own += "" if self.until is None else f"-{self.until}"
         return f"{own}-{hashlib.sha256(self.layout.encode()).hexdigest()[:8]}" if self.layout else own
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from mqlab import __version__, hypotheses, scope, settings_audit, strong_signs
@@ -20,6 +20,7 @@ from mqlab.marks import complaints
 from mqlab.mqtt.chain import ways
 from mqlab.precedence import ended_by, ordered, ordered_by_weight
 from mqlab.shared.wording import few
+from mqlab.sources import COPY
 from mqlab.symptoms.change_points import risers
 from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
 from mqlab.units import counted, number
@@ -195,11 +196,12 @@ def _material(facts: Facts) -> Material:
         unrecognised=tuple(c.source for c in coverage if c.format in ("unrecognised", "binary", "unreadable")),
         window=span(times),
         time_zones={c.source: f"{c.zone}: {c.zone_why}" for c in coverage if c.role.is_log},
+        copies={c.source: (c.copy_of, c.copied) for c in coverage if c.copy_of},
     )
 
 
 def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:
-    found = [gap for f in findings if f.ledger for gap in f.ledger.gaps]
+    found = [*_copies(facts), *(gap for f in findings if f.ledger for gap in f.ledger.gaps)]
     for series in facts.named("up"):
         missed = sum(1 for _, v in series.points if v < 1)
         if missed:
@@ -209,3 +211,15 @@ def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:
             )
     found += [f"{c.source}: {c.problem}" for c in facts.coverage if c.problem]
     return tuple(dict.fromkeys(found))
+
+
+def _copies(facts: Facts) -> Iterator[str]:
+    """Which material was there twice: whole files in one sentence, parts of files in one each."""
+    whole = [c for c in facts.coverage if c.format == COPY]
+    for one in whole[:1]:
+        others = len(whole) - 1
+        more = f"; so {'is' if others == 1 else 'are'} {counted(others, 'other file')}" if others else ""
+        yield f"{one.source} is a copy of {one.copy_of} and was not read again{more}"
+    for one in facts.coverage:
+        if one.copied and one.format != COPY:
+            yield f"{one.source}: {counted(one.copied, 'line')} also in {one.copy_of}, counted there only"

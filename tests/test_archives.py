@@ -103,15 +103,52 @@ def test_links_within_the_archive_are_not_read_twice_but_hard_links_are_files(tm
     assert contents(unpack(tar(tmp_path / "b.tar", members), tmp_path / "out")) == {"a": b"a", "hard": b"a"}
 
 
-def test_of_two_members_of_one_name_the_last_is_read(tmp_path):
-    archive = tar(tmp_path / "b.tar", {"a": b"old", "b": b"b"})
+def appended(archive, *members):
     with tarfile.open(archive, "a") as more:
-        for name, content in (("a", b"new"), ("c", b"c")):
+        for name, content in members:
             info = tarfile.TarInfo(name)
-            info.size = len(content)
-            more.addfile(info, io.BytesIO(content))
+            if isinstance(content, bytes):
+                info.size = len(content)
+            else:
+                info.type, info.linkname = content
+            more.addfile(info, io.BytesIO(content if isinstance(content, bytes) else b""))
+    return archive
 
-    assert contents(unpack(archive, tmp_path / "out")) == {"a": b"new", "b": b"b", "c": b"c"}
+
+def test_members_of_one_name_are_all_read_with_numbers(tmp_path):
+    archive = tar(tmp_path / "b.tar", {"a": b"old", "b": b"b"})
+    appended(archive, ("a", b"new"), ("./a", b"newer"), ("x/.//b", b"c"), ("x/b", b"d"), ("A", b"e"))
+
+    assert contents(unpack(archive, tmp_path / "out")) == {
+        "a": b"old", "b": b"b", "a (2)": b"new", "a (3)": b"newer", "x/b": b"c", "x/b (2)": b"d", "A": b"e",
+    }  # fmt: skip
+
+
+def test_a_member_that_has_the_name_of_a_number_keeps_its_own(tmp_path):
+    archive = tar(tmp_path / "b.tar", {"a": b"1", "a (2)": b"2"})
+    appended(archive, ("a", b"3"), ("a (2)", b"4"), ("a", b"5"))
+
+    assert contents(unpack(archive, tmp_path / "out")) == {
+        "a": b"1", "a (2)": b"2", "a (3)": b"3", "a (2) (2)": b"4", "a (4)": b"5",
+    }  # fmt: skip
+
+
+def test_a_hard_link_is_the_last_member_of_that_name_before_it(tmp_path):
+    archive = tar(tmp_path / "b.tar", {"a": b"old", "one": (tarfile.LNKTYPE, "./a")})
+    appended(archive, ("a", b"new"), ("two", (tarfile.LNKTYPE, "a")))
+
+    found = contents(unpack(archive, tmp_path / "out"))
+    assert found == {"a": b"old", "one": b"old", "a (2)": b"new", "two": b"new"}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_members_of_one_name_in_a_zip_are_all_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as out:
+        for name, content in (("a", b"1"), ("./a", b"2"), ("d//a", b"3"), ("d/a", b"4")):
+            out.writestr(zipfile.ZipInfo(name), content)
+
+    found = contents(unpack(tmp_path / "b.zip", tmp_path / "out"))
+    assert found == {"a": b"1", "a (2)": b"2", "d/a": b"3", "d/a (2)": b"4"}
 
 
 def test_an_encrypted_member_is_refused_with_the_reason(tmp_path):

@@ -210,7 +210,7 @@ FINDING = {
 }  # fmt: skip
 MATERIAL = {
     "files": int, "bytes": int, "lines": int, "data_lines": int, "noise_lines": int, "rejected_lines": int,
-    "unrecognised": LIST, "window": LIST, "time_zones": dict,
+    "unrecognised": LIST, "window": LIST, "time_zones": dict, "copies": dict,
 }  # fmt: skip
 
 

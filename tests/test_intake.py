@@ -258,12 +258,12 @@ def test_a_file_that_is_nothing_but_damage_is_unreadable(material, take):
 
 def test_utf16_is_transcoded_and_a_utf8_mark_is_no_text(material, take):
     write(material, "wide.log", TEXT.decode().encode("utf-16"))
-    write(material, "wide.log.gz", gzip.compress(TEXT.decode().encode("utf-16")))
+    write(material, "wider.log.gz", gzip.compress(TEXT.decode().encode("utf-16")))
     write(material, "marked.log", b"\xef\xbb\xbf" + TEXT)
     sources = take(material)
 
     assert {s.format for s in sources.values()} == {"kafka-log"}
-    assert text_of(sources["wide.log"]) == text_of(sources["wide.log.gz"]) == TEXT
+    assert text_of(sources["wide.log"]) == text_of(sources["wider.log.gz"]) == TEXT
 
 
 def test_an_archive_gives_its_members_with_their_own_times(material, take):
@@ -364,3 +364,16 @@ def test_the_users_files_are_left_alone(material, take):
     take(material)
 
     assert {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in material.iterdir()} == before
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_members_of_one_name_have_paths_of_their_own_and_one_base_name(material, take):
+    with zipfile.ZipFile(material / "b.zip", "w") as packed:
+        for line in (b"GROUP a\n", b"GROUP b\n"):
+            packed.writestr("d/groups.txt", line)
+    sources = take(material)
+
+    assert {path: (source.name, text_of(source)) for path, source in sources.items()} == {
+        "b.zip!/d/groups.txt": ("groups.txt", b"GROUP a\n"),
+        "b.zip!/d/groups.txt (2)": ("groups.txt", b"GROUP b\n"),
+    }

@@ -23,7 +23,7 @@ def test_the_keys_are_those_of_the_schema():
     ]  # fmt: skip
     assert list(told["material"]) == [
         "files", "bytes", "lines", "data_lines", "noise_lines", "rejected_lines", "unrecognised", "window",
-        "time_zones",
+        "time_zones", "copies",
     ]  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 import pytest
 from volume_builder import shape, volume
 
-from mqlab.logs.floods import joined, log_name, logs, together
+from mqlab.logs.floods import joined, logs, together
+from mqlab.material.names import rotated_name
 
 LONG = "publish failed topic=agents/node-#/report id=n-# attempt=#"
 
@@ -40,7 +41,7 @@ def test_the_loudest_shape_comes_first():
     ],
 )
 def test_what_rotation_adds_to_a_name(source, name):
-    assert log_name(source) == name
+    assert rotated_name(source) == name
 
 
 def test_a_rotated_file_continues_the_log():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mqlab.assembly.rows import Gathered
 from mqlab.clocks import zones
@@ -19,7 +19,7 @@ from mqlab.findings import Evidence
 from mqlab.formats.registry import BY_NAME
 from mqlab.logs.floods import summed, together
 from mqlab.rows import Coverage, LineShape, Minute, Reject, Shape, Volume
-from mqlab.sources import Role, Source
+from mqlab.sources import COPY, Role, Source
 
 LONGEST_RECORD = 1024
 """Undated lines per dated one above which they are no continuations: a JVM keeps so many frames of a trace by default
@@ -93,32 +93,57 @@ def rejects(gathered: Gathered) -> Iterator[Reject]:
 
 
 def coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zones.Instant) -> Iterator[Coverage]:
-    """What became of each source, by path; *settled* are the zones that its lines are read in."""
+    """What became of each source, by path; *settled* are the zones that its lines are read in.
+
+    Lines of a copy are known noise: they count where they were read.
+    """
     by_link: dict[str, dict[str | None, Row]] = defaultdict(dict)
     for row in gathered.rows["coverage"]:
         by_link[row["source"]][row.get("class")] = row
-    for link, source in sorted(gathered.sources.items(), key=lambda s: (s[1].path, s[1].format)):
-        rows = by_link.get(link, {})
-        lines = {name: _lines(source, rows[name]) if name in rows else 0 for name in ("data", "noise", None)}
-        form = BY_NAME.get(source.format)
-        zone = settled.get(source.path, zones.ASSUMED)
-        first, last = span(minute(r.get(end)) for r in rows.values() for end in ("first_minute", "last_minute"))
-        yield Coverage(
-            source.path,
-            source.format,
-            sum(lines.values()),
-            sum(r["bytes"] for r in rows.values()),
-            lines["data"],
-            lines["noise"],
-            lines[None],
-            zone.label,
-            zone.why,
-            instant(source.path, first, None),
-            instant(source.path, last, None),
-            source.problem,
-            form.FORMAT.software if form else "",
-            form.FORMAT.role if form else Role.UNKNOWN,
-        )
+    shared = {row["source"]: row for row in gathered.rows["overlaps"]}
+    known: dict[str, list[Coverage]] = defaultdict(list)
+    for link, source in sorted(gathered.sources.items(), key=lambda s: (s[1].format == COPY, s[1].path, s[1].format)):
+        if source.format == COPY:
+            known[source.path].append(_copied(source, known[source.copy_of or ""]))
+            continue
+        one = _covered(source, by_link.get(link, {}), settled.get(source.path, zones.ASSUMED), instant)
+        if link in shared:
+            one = replace(one, copy_of=gathered.paths[shared[link]["other"]], copied=shared[link]["lines"])
+        known[source.path].append(one)
+    yield from (one for _, each in sorted(known.items()) for one in each)
+
+
+def _covered(source: Source, rows: Mapping[str | None, Row], zone: zones.Zone, instant: zones.Instant) -> Coverage:
+    lines = {name: _lines(source, rows[name]) if name in rows else 0 for name in ("data", "noise", None)}
+    form = BY_NAME.get(source.format)
+    first, last = span(minute(r.get(end)) for r in rows.values() for end in ("first_minute", "last_minute"))
+    return Coverage(
+        source.path,
+        source.format,
+        sum(lines.values()),
+        sum(r["bytes"] for r in rows.values()),
+        lines["data"],
+        lines["noise"],
+        lines[None],
+        zone.label,
+        zone.why,
+        instant(source.path, first, None),
+        instant(source.path, last, None),
+        source.problem,
+        form.FORMAT.software if form else "",
+        form.FORMAT.role if form else Role.UNKNOWN,
+        source.copy_of,
+        source.copied,
+    )
+
+
+def _copied(source: Source, read: Sequence[Coverage]) -> Coverage:
+    """A copy of what was *read*: a file, or the parts of one."""
+    lines, size = sum(one.lines for one in read), sum(one.bytes for one in read)
+    zone = zones.ASSUMED
+    return Coverage(
+        source.path, source.format, lines, size, 0, lines, 0, zone.label, zone.why, copy_of=source.copy_of, copied=lines
+    )
 
 
 def _lines(source: Source, row: Row) -> int:

@@ -34,10 +34,19 @@ _UNCOUNTED = 3
 
 
 def checked(sources: Sequence[Source], rows: Iterable[tuple[str, str]]) -> list[Source]:
-    """*sources*, with a problem where the thinned *rows* tell of damage, or of fewer bytes than the file has."""
+    """*sources*, with a problem where the thinned *rows* tell of damage, of fewer bytes than the file has, or of doubt.
+
+    Doubt is whether some rows of a ledger are those of another one.
+    """
     counted: Counter[str] = Counter()
     damaged: dict[str, str] = {}
+    paths = {source.link: source.path for source in sources}
     for fact, payload in rows:
+        if fact == "overlaps" and (row := json.loads(payload))["open"]:
+            damaged[row["source"]] = (
+                f"Whether its rows that stand in {paths[row['other']]} too are the same or were noted by another "
+                "process cannot be told: they count once."
+            )
         if fact == "coverage":
             row = json.loads(payload)
             counted[row["source"]] += row["bytes"]

@@ -125,10 +125,9 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     batches.use(desk.cache, places.batches, desk.hold)
     desk.progress("thinning")
     stored = places.stored(spark, desk.cache)
-    layouts = {s.link: s.layout for s in sources if s.layout}
     try:
         rows = [*facts, *signals.facts(stored, batches.places(earlier, there).stored(spark, desk.cache))]
-        rows += signals.messages(stored, layouts, dumps=any(s.format in _DUMPS for s in sources))
+        rows += signals.messages(stored, sources, dumps=any(s.format in _DUMPS for s in sources))
     except Exception:  # a damaged batch shows as whatever Arrow, the worker's Python or Spark make of it
         if batches.drop_damaged(desk.cache, sorted(set(earlier.values()))):
             return _made(paths, known, scratch / "again", desk)

@@ -136,6 +136,8 @@ def count(split: Split, out: Output) -> None:
     kinds, kind = _Kinds(), None if split.format in ("unrecognised", "binary") else "noise"
     found = Pieces(split)
     for piece in found:
+        if not piece.own:
+            continue
         size = sizes(Lines.of(piece.data), piece)
         kinds.add(kind, sum(one.lines for one in piece.wholes) or len(size), int(size.sum()))
     kinds.hand_over(out, found)

@@ -50,19 +50,23 @@ def splits(sources: Sequence[Source]) -> Iterator[Split]:
     """The pieces of all *sources* that have content."""
     for source in sources:
         if source.has_content:
-            for number, (start, end) in enumerate(_pieces(source)):
-                yield _split(source, number, start, end)
+            for number, (start, end, reading) in enumerate(_pieces(source)):
+                yield _split(source, number, start, end, reading)
 
 
-def _pieces(source: Source) -> Iterator[tuple[int, int]]:
-    if source.reading is not Reading.LOG or source.packed or source.size <= SIZE:
-        yield 0, WHOLE
+def _pieces(source: Source) -> Iterator[tuple[int, int, Reading]]:
+    """Begin, end, and how it is read: what another source has, too, is counted only."""
+    if source.reading is not Reading.LOG or source.packed or (source.until is None and source.size <= SIZE):
+        yield 0, WHOLE, source.reading
         return
-    starts = range(0, source.size, SIZE)
-    yield from ((start, WHOLE if start == starts[-1] else start + SIZE) for start in starts)
+    own, end = (source.size, WHOLE) if source.until is None else (source.until, source.until)
+    starts = range(0, own, SIZE)
+    yield from ((start, end if start == starts[-1] else start + SIZE, Reading.LOG) for start in starts)
+    if source.until is not None:
+        yield source.until, WHOLE, Reading.COUNT
 
 
-def _split(source: Source, number: int, start: int, end: int) -> Split:
+def _split(source: Source, number: int, start: int, end: int, reading: Reading) -> Split:
     return Split(
         source=source.link,
         number=number,
@@ -70,7 +74,7 @@ def _split(source: Source, number: int, start: int, end: int) -> Split:
         start=start,
         end=end,
         format=source.format,
-        reading=source.reading.value,
+        reading=reading.value,
         envelope=source.envelope.value if source.reading is not Reading.DOCUMENT else Envelope.NONE.value,
         name=source.told_name,
         snapshot_at=None if source.snapshot_at is None else round(source.snapshot_at * 1000) * 1000,

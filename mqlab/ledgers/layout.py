@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
 
 FIELDS = ("time", "topic", "broker", "queue", "offset", "key", "message", "status", "dup", "again", "group", "party",
           "bytes", "role", "place", "qos", "retained")  # fmt: skip
@@ -48,6 +49,20 @@ _IN_A_NAME = "|".join((
 _ENDING = re.compile(r"(?i)\.(?:csv|tsv|txt|json|jsonl|ndjson|log)(?:\..*)?$")
 _ROLE = re.compile(rf"(?i)(?:^|[-_.])({_IN_A_NAME})(?=[-_.]|$)")
 _PARTY = re.compile(rf"(?i)^(?:(.+?)[-_.])??(?:{_IN_A_NAME})(?:[-_.](.+?))?$")
+
+
+TELLING_ROWS = 100
+"""Rows with moments finer than a second from which equal ones are of one ledger. Two receivers on one host may note a
+message within the same millisecond nine times of ten, so a hundred times in a row hardly ever."""
+
+
+class Holder(NamedTuple):
+    """Whose ledger a file is."""
+
+    place: str
+    """The same for files that are one ledger: rotated, copied, packed."""
+    party: str | None
+    """By its name or the user's map; None where that does not tell."""
 
 
 @dataclass(frozen=True, slots=True)

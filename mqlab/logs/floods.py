@@ -10,18 +10,14 @@ The scan cuts a message to 80 characters and masks its numbers then, so that ``a
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from mqlab.material.names import rotated_name
 from mqlab.rows import LineShape, Minute, Volume
 
-_PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$")
-_DAY = r"\d{4}-?\d{2}-?\d{2}(?:[-_T.]?\d{1,6})?"
-_ROTATED = re.compile(rf"(?:(?<=\.log)|(?<=\.out)|(?<=\.txt))[.-](?:\d{{1,3}}|{_DAY})$|[._-]{_DAY}(?=\.\w+$)")
-"""A number behind the suffix, or a day: a number before the suffix is as often that of a node."""
 _SHARED = 60.0
 """Seconds that two files of one log may have in common: the minute in which it was rotated."""
 
@@ -30,7 +26,7 @@ def logs(volumes: Iterable[Volume]) -> tuple[tuple[Volume, ...], ...]:
     """The files of each log by time, a log that was never rotated alone."""
     names: dict[str, list[Volume]] = {}
     for volume in volumes:
-        names.setdefault(log_name(volume.source), []).append(volume)
+        names.setdefault(rotated_name(volume.source), []).append(volume)
     found: list[tuple[Volume, ...]] = []
     for _, files in sorted(names.items()):
         dated = sorted((v for v in files if v.minutes), key=lambda v: (v.minutes[0].at, v.minutes[-1].at, v.source))
@@ -40,11 +36,6 @@ def logs(volumes: Iterable[Volume]) -> tuple[tuple[Volume, ...], ...]:
             found += [(v,) for v in dated]
         found += [(v,) for v in files if not v.minutes]
     return tuple(found)
-
-
-def log_name(source: str) -> str:
-    """The path without what rotation and compression added."""
-    return _ROTATED.sub("", _PACKED.sub("", source))
 
 
 def joined(files: tuple[Volume, ...]) -> Volume:

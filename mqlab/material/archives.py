@@ -1,7 +1,8 @@
 """Archives, unpacked without trusting them.
 
 Members are written under numbers, never under their own names, so no name can lead anywhere. A member that points
-outside, is encrypted, damaged or grows without end is refused; the others are unpacked.
+outside, is encrypted, damaged or grows without end is refused; the others are unpacked. An archive may hold several
+members of one name, as ``tar -r`` appends them: all are unpacked, the second as ``server.log (2)``.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import stat
 import struct
 import tarfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -52,6 +54,11 @@ class Unpacking:
     most: int
     """Members that the archive may have."""
     found: dict[str, Member] = field(default_factory=dict)
+    """By a name of its own."""
+    last: dict[str, Member] = field(default_factory=dict)
+    """By the name in the archive, which several may have: the last one so far."""
+    times: Counter[str] = field(default_factory=Counter)
+    """How often a name came again."""
     spent: str | None = None
     """Why no more is written; the members that follow are listed only."""
     count: int = 0
@@ -65,18 +72,27 @@ class Unpacking:
         try:
             self._copy(content, location)
             short = self.meter.bytes - before < size
-            self.found[name] = Member(name, location, modified, "It is cut short in the archive." if short else None)
+            self.keep(Member(name, location, modified, "It is cut short in the archive." if short else None))
         except streams.GrowthError as error:
             location.unlink()
             self.spent = f"Not unpacked: {error}."
             self.refuse(name, self.spent)
         except DAMAGED_MEMBER as error:
-            self.found[name] = Member(name, location, modified, f"Damaged in the archive: {error}.")
+            self.keep(Member(name, location, modified, f"Damaged in the archive: {error}."))
         return None
+
+    def keep(self, member: Member) -> None:
+        """List *member* under its name, with a number behind it where an earlier one has that name."""
+        self.last[member.name] = member
+        own = member.name
+        while own in self.found:
+            self.times[member.name] += 1
+            own = f"{member.name} ({self.times[member.name] + 1})"
+        self.found[own] = replace(member, name=own)
 
     def refuse(self, name: str, because: str) -> None:
         """List a member that is not unpacked."""
-        self.found[name] = Member(name, None, None, because)
+        self.keep(Member(name, None, None, because))
 
     def check(self, archive: str) -> None:
         """Count one more member; raise UnsafeArchiveError when there are too many."""
@@ -143,7 +159,7 @@ def _unzip(archive: Path, work: Unpacking) -> None:
     with zipfile.ZipFile(archive) as zipped:
         for info in zipped.infolist():
             work.check(archive.name)
-            name = info.filename.replace("\\", "/")
+            name = _plain(info.filename.replace("\\", "/"))
             mode = info.external_attr >> 16
             if info.is_dir() or _SKIPPED & set(name.split("/")):
                 continue
@@ -189,7 +205,7 @@ def _untar(archive: Path, work: Unpacking) -> None:
     with streams.opened(archive) as stream, tarfile.open(fileobj=stream, mode="r|", errorlevel=1) as tarred:
         for info in _infos(tarred, archive):
             work.check(archive.name)
-            name = info.name.removeprefix("./")
+            name = _plain(info.name)
             if info.isdir() or _SKIPPED & set(name.split("/")):
                 continue
             if because := _outside(name) or _refused(info, work.into):
@@ -216,11 +232,16 @@ def _refused(info: tarfile.TarInfo, into: Path) -> str | None:
 
 
 def _link(name: str, info: tarfile.TarInfo, work: Unpacking) -> None:
-    target = work.found.get(info.linkname.removeprefix("./"))
+    target = work.last.get(_plain(info.linkname))
     if target is None or target.location is None:
         work.refuse(name, "A link to a file that the archive does not hold.")
     else:
-        work.found[name] = Member(name, target.location, target.modified, target.problem)
+        work.keep(replace(target, name=name))
+
+
+def _plain(name: str) -> str:
+    """*name* without ``./``, doubled slashes and the like: what it is once it is unpacked."""
+    return str(PurePosixPath(name))
 
 
 def _outside(name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What a file is known by: its content in the workspace, the moment in its name.
+"""What a file is known by: its content in the workspace, the moment in its name, the name that it was copied from.
 
 ``groups.20261121T121918Z.txt``, ``2026-11-21T12-19-18Z``, ``20261121-121918`` and ``1795263520.json`` are moments.
 A date alone or the suffix of a rolled log, ``server.log.2026-11-21-11``, is none.
@@ -54,6 +54,37 @@ def told_apart(sources: Sequence[Source]) -> list[Source]:
         seen[source.key] += 1
         found.append(replace(source, key=digest(source.key.encode(), str(copy).encode())) if copy else source)
     return found
+
+
+_PACKED = re.compile(r"(?i)\.(?:gz|bz2|xz|zst)$")
+_COPIED = r"(?:copy|bak|副本|备份|拷贝)(?:[ ._-]?\d+)?"
+_BEHIND = re.compile(rf"(?i)(?:~|\.(?:{_COPIED}|(?:backup|old|orig|save)\d*)| \(\d+\))$")
+_WITHIN = re.compile(rf"(?i)(?:[ ._-]+{_COPIED}|[ ._-]*\((?:\d+|{_COPIED})\)| ?(?:的?副本|备份|拷贝))(?=(?:\.\w+)*$)")
+_BEFORE = re.compile(r"(?i)^copy(?: \(\d+\))? of (?=.)")
+
+
+def copied_name(name: str) -> str:
+    """The *name* that a copy had before it was copied and compressed: ``a.csv`` of ``a (1).csv.gz`` and ``a.csv.bak``.
+
+    A word such as ``backup`` before the ending is as often whose file it is.
+    """
+    found = name
+    for marks in (_PACKED, _BEHIND, _PACKED, _WITHIN, _BEFORE):
+        found = marks.sub("", found) or found
+    return found
+
+
+_ROTATED_DAY = r"\d{4}-?\d{2}-?\d{2}(?:[-_T.]?\d{1,6})?"
+_ROTATED = re.compile(
+    rf"(?:(?<=\.(?:log|out|txt|csv|tsv))|(?<=\.json)|(?<=\.jsonl)|(?<=\.ndjson))[.-](?:\d{{1,3}}|{_ROTATED_DAY})$"
+    rf"|[._-]{_ROTATED_DAY}(?=\.\w+$)"
+)
+"""A number behind the ending, or a day: a number before the ending is as often that of a node."""
+
+
+def rotated_name(name: str) -> str:
+    """The *name*, or path, without what rotation and compression added."""
+    return _ROTATED.sub("", _PACKED.sub("", name))
 
 
 _DAY = r"(?P<year>(?:19|20)\d\d)-?(?P<month>\d\d)-?(?P<day>\d\d)"

@@ -17,6 +17,7 @@ from mqlab.ledgers.layout import is_mqtt
 from mqlab.ledgers.log_shapes import laid, party_of
 from mqlab.ledgers.mapping import Entry, shape
 from mqlab.material import envelopes
+from mqlab.material.names import copied_name
 from mqlab.sources import Envelope, Reading
 
 HEAD = 64 << 10
@@ -31,7 +32,6 @@ _FRAME = re.compile(r"\s+(?:at |File |\.\.\. )")
 """A frame of a stack trace; what else is indented may be a table."""
 _QUOTED = re.compile(r"\s*[\"'{}\[\]]*\"?\w+\"?\s*:\s*[\"{\[]")
 """A line of a JSON or YAML document."""
-_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 _MOMENT = re.compile(
     r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?P<zone> ?(?:Z|UTC|GMT)(?!\w)| ?[+-]\d\d:?\d\d(?!\d))?|"
     r"(?<![\w.#@\-])(?P<epoch>(?:1[2-9]|20)\d{8}(?:\d{3}|\.\d{1,9})?)(?!\w)"
@@ -71,7 +71,7 @@ def recognise(start: bytes, name: str, size: int, formats: Sequence[Format]) -> 
     if len(start) >= HEAD and len(whole_lines) > 1:
         whole_lines.pop()
     envelope = envelopes.detect(whole_lines)
-    plain = Head(without_compression(name), text, size)
+    plain = Head(copied_name(name), text, size)
     if envelope is not Envelope.NONE:
         inner = "\n".join(envelopes.peel(line.rstrip("\r"), envelope) for line in whole_lines)
         peeled = _asked(Head(plain.name, inner, size), envelope, formats)
@@ -83,11 +83,6 @@ def recognise(start: bytes, name: str, size: int, formats: Sequence[Format]) -> 
         form = other_clients.format_of(inner) or application_log.FORMAT.name  # a collector dates lines of a log
         return replace(peeled, format=form, reading=Reading.LOG)
     return _asked(plain, Envelope.NONE, formats)
-
-
-def without_compression(name: str) -> str:
-    """The name without ``.gz`` and its like."""
-    return next((name.removesuffix(suffix) for suffix in _COMPRESSIONS if name.endswith(suffix)), name)
 
 
 def writes_zone(lines: Sequence[str]) -> bool:
@@ -193,7 +188,7 @@ def mapped(start: bytes, name: str, size: int, entry: Entry) -> Recognised:
         envelope = Envelope.NONE
     else:
         text = "\n".join(envelopes.peel(line.rstrip("\r"), envelope) for line in lines)
-    head = Head(without_compression(name), text, size)
+    head = Head(copied_name(name), text, size)
     layout = ledger_mapped.mapped(head, entry)
     return Recognised(
         ledger_mapped.FORMAT.name, ledger_mapped.FORMAT.reading, envelope, writes_zone(head.lines), layout=layout
@@ -212,7 +207,7 @@ def noting(known: Recognised, start: bytes, name: str) -> Recognised:
     whole = lines[:-1] if len(start) >= HEAD and len(lines) > 1 else lines
     if known.envelope not in (Envelope.NONE, Envelope.STRUCTURED):
         whole = [envelopes.peel(line, known.envelope) for line in whole]
-    layout = log_shapes.layout(whole, without_compression(name), known.envelope)
+    layout = log_shapes.layout(whole, copied_name(name), known.envelope)
     if layout is None or known.format != NOBODY:
         return replace(known, layout=layout)
     return replace(known, format=log_shapes.PLAIN, reading=Reading.LOG, layout=layout)

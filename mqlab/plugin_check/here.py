@@ -18,6 +18,7 @@ from mqlab.kernel import job, thin
 from mqlab.kernel.output import FACTS, Output
 from mqlab.kernel.splits import Split, splits
 from mqlab.material import quoting
+from mqlab.material.copies import holders
 from mqlab.sources import Source
 from mqlab.tables import LEDGER, Table
 from mqlab.thinning import ledgers
@@ -63,6 +64,6 @@ def followed(rows: Rows, sources: Sequence[Source]) -> list[job.Pair]:
     """(fact, payload) about the messages in all ledgers."""
     if LEDGER not in rows:
         return []
-    known = ledgers.Known.of({one.link: one.layout for one in sources if one.layout})
+    known = ledgers.Known.of({one.link: one.layout for one in sources if one.layout}, holders(sources))
     frames = ledgers.thinned(thin.on_clocks(thin.frame(rows[LEDGER].drop_columns("text"))), known)
     return [(fact, thin.payload(row)) for fact, frame in frames.items() for row in frame.iter_rows(named=True)]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
-from mqlab.ledgers.layout import FIELDS
-from mqlab.thinning import MICROS, SECONDS, fates, ledger_roles, mqtt_flows
+from mqlab.ledgers.layout import FIELDS, Holder
+from mqlab.thinning import MICROS, SECONDS, fates, ledger_roles, mqtt_flows, overlaps
 from mqlab.thinning.ledger_roles import PLACED, Silent
 
 _ROW = ("source", "line", "told", "party", "group", "position", "wall", "key")
@@ -70,10 +70,12 @@ class Known:
     """Those that do not say what was done with a message."""
     answered: frozenset[str] = frozenset()
     """Those whose rows note a second moment."""
+    holders: Mapping[str, Holder] = field(default_factory=dict)
+    """Whose they are; those that are preferred where several note the same rows come first."""
 
     @classmethod
-    def of(cls, layouts: Mapping[str, str]) -> Known:
-        """From the layouts of ledgers by link (``Source.layout``)."""
+    def of(cls, layouts: Mapping[str, str], holders: Mapping[str, Holder] | None = None) -> Known:
+        """From the layouts of ledgers by link (``Source.layout``), and whose they are."""
         by_link = {link: json.loads(layout) for link, layout in layouts.items()}
         mqtt = frozenset(link for link, layout in by_link.items() if layout.get("mqtt"))
         said = FIELDS.index("role")
@@ -82,15 +84,20 @@ class Known:
             if layout["columns"][said] is None
             and (layout.get("role") is None or (layout.get("told") == "shape" and link not in mqtt))
         }  # fmt: skip
-        return cls(mqtt, frozenset(silent), frozenset(link for link, one in by_link.items() if one.get("answered")))
+        answered = frozenset(link for link, one in by_link.items() if one.get("answered"))
+        return cls(mqtt, frozenset(silent), answered, holders or {})
 
 
 def thinned(rows: pl.DataFrame, known: Known, *, others: bool = True) -> Mapping[str, pl.DataFrame]:
     """What is told of messages, by fact: tallies, deliveries, parts and fates; and what is told of ledgers of MQTT.
 
-    *others* is whether there is anything but ledgers of MQTT.
+    And which rows count elsewhere (``overlaps``). *others* is whether there is anything but ledgers of MQTT.
     """
-    ledger = parsed(rows)
+    ledger, twice = overlaps.cut(parsed(rows), known.holders)
+    return {"overlaps": twice, **_thinned(ledger, known, others=others)}
+
+
+def _thinned(ledger: pl.DataFrame, known: Known, *, others: bool) -> Mapping[str, pl.DataFrame]:
     if not known.mqtt:
         return _placed(ledger_roles.filled(ledger, Silent(known.silent)))
     mine = Silent(known.silent & known.mqtt, known.answered, known.mqtt)

@@ -29,6 +29,10 @@ USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
 _SENTENCES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal was closed"}
 GRACE = 8.0
 """Seconds to tidy up in after a signal: less than the ten after which ``docker stop`` kills."""
+_LOST = 0
+"""In place of a signal's number: it was raised where nothing can be raised."""
+_MOMENT = 0.05
+"""Seconds until it is raised again."""
 _PARTING = 2.0
 """Seconds that children get to end in: Spark's JVM takes 0.3 to remove its folders."""
 _LAST = 4.0
@@ -71,21 +75,25 @@ class Watch:
     def _raise_again(self, lost: sys.UnraisableHookArgs) -> None:
         """Once more what came while an object was removed, where nothing can be raised."""
         if isinstance(lost.exc_value, Stopped):
-            self.number = None
-            signal.pthread_kill(threading.main_thread().ident or 0, lost.exc_value.number)
+            os.write(self._come, bytes([_LOST]))
         else:
             sys.__unraisablehook__(lost)
 
     def _wait(self) -> None:
-        first = self._next(None)
-        self._next(time.monotonic() + GRACE if self.hurries else None)
-        _end_at_once(first or signal.SIGTERM)
+        first = self._next(None) or signal.SIGTERM
+        until = time.monotonic() + GRACE if self.hurries else None
+        while self._next(until) == _LOST:
+            time.sleep(_MOMENT)
+            self.number = None
+            signal.pthread_kill(threading.main_thread().ident or 0, first)
+            self._next(None)  # this one
+        _end_at_once(first)
 
     def _next(self, until: float | None) -> int | None:
         """The next signal of ours; None where none comes until then."""
         while select.select([self._heard], [], [], until and max(0.0, until - time.monotonic()))[0]:
             number = os.read(self._heard, 1)[0]
-            if number in _SENTENCES:
+            if number in _SENTENCES or number == _LOST:
                 return number
         return None
 

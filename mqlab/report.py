@@ -17,6 +17,7 @@ from markupsafe import Markup as SafeText
 
 from mqlab import jsonout
 from mqlab.diagnosis import Diagnosis
+from mqlab.errors import CannotWriteError
 from mqlab.figures.style import DARK, plotly_script
 from mqlab.figures.timeline import keys, timeline, told
 from mqlab.languages import pages as languages
@@ -56,6 +57,10 @@ def render(
     fit = () if "-" in capture.paths or template == pages.SHORT else fitting(capture.diagnosis, capture.facts)
     chosen = fit if notebooks is None else notebooks
     page = html(capture, run(chosen, given), given, template).translate(_CONTROLS)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWriteError(str(out), error) from error
     if printing.wanted(out):
         printing.print_page(page, out)
     else:

@@ -24,7 +24,6 @@ def whole(target: Path) -> Iterator[Path]:
         CannotWriteError: there is no room or no right to write it.
     """
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         real = target.resolve()
         if real.exists() and not (real.is_file() and os.access(real.parent, os.W_OK)):
             yield target

@@ -115,7 +115,7 @@ def opened(
     extend(chosen["plugins"])
     early.begin(paths, chosen)
     from mqlab.capture import Options, open_capture
-    from mqlab.clocks.zones import parse_zone
+    from mqlab.units import parse_zone
 
     zone = UTC if tz == "UTC" else parse_zone(tz)
     begin, end = between(since, until)

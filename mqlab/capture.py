@@ -38,7 +38,6 @@ from mqlab.cache import reading
 from mqlab.cache import workspace as kept
 from mqlab.cache.batches import Places
 from mqlab.cache.entries import Material
-from mqlab.clocks.zones import parse_zone
 from mqlab.diagnosis import Diagnosis
 from mqlab.errors import UnknownFindingError, UnknownSourceError
 from mqlab.facts import Facts
@@ -68,6 +67,7 @@ from mqlab.tables import (
     VOLUME,
     Table,
 )
+from mqlab.units import parse_zone
 from mqlab.verdict import diagnose
 
 if TYPE_CHECKING:

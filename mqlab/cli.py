@@ -1,14 +1,13 @@
 """The command line: results on standard output, progress and warnings on standard error.
 
-Exit codes: 64 bad usage or nothing readable, 70 internal error, 130 interrupted; with ``--exit-code`` 0 for nothing
-above notice, 1 for a warning, 2 for something critical.
+Exit codes: 64 bad usage or nothing readable, 70 internal error, 130 interrupted, 143 terminated; with ``--exit-code``
+0 for nothing above notice, 1 for a warning, 2 for something critical.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import traceback
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -16,16 +15,13 @@ from typing import Any, cast
 import click
 
 from mqlab import __version__
-from mqlab.errors import MqlabError
+from mqlab.endings import process, told
 from mqlab.verbs.completing import classes, completion, names
 from mqlab.verbs.groups import drain, rebalances, whatif
 from mqlab.verbs.helping import WIDEST, Verbs
 from mqlab.verbs.listing import checklist, formats, incidents
 from mqlab.verbs.material import common, deliver, extend, language, opened, progress, with_plugins, written
 from mqlab.verbs.session import session
-
-USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
-
 
 LATER = {
     "capture": (
@@ -98,9 +94,7 @@ def triage(form: str, output: str | None, why: bool, exit_code: bool, **material
         named = [word for plugin in material["plugins"] for word in ("--plugins", plugin)]
         paths = [*material["paths"], *named]
         text = screen.screen(capture.diagnosis, paths, zone, audits=audits(capture.facts), why=why)
-        if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-            text = rows.coloured(text)
-    deliver(text, output)
+    deliver(text, output, str if form == "json" else rows.coloured)
     return screen.exit_code(capture.diagnosis) if exit_code else 0
 
 
@@ -127,9 +121,7 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
         text = jsonout.dumps(found, because, risks(capture.facts), over)
     else:
         text = screen_audit.audit_screen(found, zone, because, risks(capture.facts), over)
-        if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-            text = rows.coloured(text)
-    deliver(text, output)
+    deliver(text, output, str if form == "json" else rows.coloured)
     return screen_audit.audit_exit_code(found, over) if exit_code else 0
 
 
@@ -165,7 +157,8 @@ def report(output: str, short: bool, template: str, exit_code: bool, **material:
     with progress() as tell:
         tell("running the notebooks")
         from mqlab.headline import headline
-        from mqlab.report import findings_beside, render
+        from mqlab.report import render
+        from mqlab.writing import findings_beside
 
         written = render(capture, out, template=chosen)
     click.echo(said(headline(capture.diagnosis, capture.notes)))
@@ -236,28 +229,19 @@ for verb in (checklist, completion, drain, formats, incidents, rebalances, sessi
     commands.add_command(verb)
 
 
+def run() -> int:
+    """Run the command line; the exit code that its verb gives."""
+    return commands.main(standalone_mode=False) or 0
+
+
 def main() -> None:
-    """Run the command line and exit with its code."""
+    """Run the command line within a process that does other things too, and exit with its code."""
     try:
-        code = commands.main(standalone_mode=False)
-    except MqlabError as error:
-        click.echo(f"mqlab: {error}", err=True)
-        code = error.exit_code
-    except click.ClickException as error:
-        error.show()
-        code = USAGE
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("mqlab: interrupted", err=True)
-        code = INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    except Exception:  # what no one expected: every error that people can act on was told before
-        traceback.print_exc()
-        click.echo("mqlab: this is a bug in mqlab; please report the lines above.", err=True)
-        code = INTERNAL
-    sys.exit(code or 0)
+        code = run()
+    except BaseException as error:
+        code = told(error)
+    sys.exit(code)
 
 
 if __name__ == "__main__":
-    main()
+    process(run)

@@ -6,7 +6,10 @@ and keeps its traceback.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import errno
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Self
 
 
 class MqlabError(Exception):
@@ -113,6 +116,13 @@ class CannotWriteError(MqlabError):
         super().__init__(f"{path} cannot be written: {because.strerror or because}. Choose another place with -o.")
 
 
+class OwnMaterialError(MqlabError):
+    """A result would take the place of a file of the material."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is a file of the material and stays as it is: choose another place with -o.")
+
+
 class BadLedgerMapError(MqlabError):
     """The file behind `--ledger` cannot be used."""
 
@@ -176,3 +186,56 @@ class CommitBenchError(MqlabError):
 
     def __init__(self, because: str) -> None:
         super().__init__(f"The commits were not measured: {because}. Check bootstrap.servers and the client's rights.")
+
+
+class LimitError(MqlabError):
+    """The machine, or what this process may use of it, is too small for what it was asked to do."""
+
+    @classmethod
+    def behind(cls, error: BaseException) -> Self | None:
+        """What *error* says of a limit, itself or by what it was raised from; None where it is about something else."""
+        for one in _chain(error):
+            number = errno.ENOMEM if isinstance(one, MemoryError) else getattr(one, "errno", None)
+            number = (
+                number if number in _LIMITS else next((n for n, said in _SAID.items() if said.search(str(one))), None)
+            )
+            if number in _LIMITS:
+                file = getattr(one, "filename", None)
+                return cls(_LIMITS[number].format(f" for {file!r}" if isinstance(file, str) else ""))
+        return None
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+_SPACE = "There is no space left{}: free some, or give other places with --workspace, -o and the variable TMPDIR."
+_FILES = "Too many files are open at once{}: allow more with `ulimit -n 1024`."
+_MEMORY = "There is not enough memory{}: mqlab needs 2 GB, so end other programs or raise the limit (`ulimit -v`)."
+_LIMITS = {
+    errno.ENOSPC: _SPACE,
+    errno.EDQUOT: _SPACE,
+    errno.EFBIG: "A file may not grow as large as needed{}: allow more with `ulimit -f unlimited`.",
+    errno.EMFILE: _FILES,
+    errno.ENFILE: _FILES,
+    errno.ENOMEM: _MEMORY,
+    errno.EAGAIN: "No more processes or threads may be started{}: allow more with `ulimit -u 4096`.",
+    errno.ENAMETOOLONG: "A path is longer than this system allows{}: give a shorter one, or change into its folder.",
+    errno.EROFS: "A file system is read-only{}: give other places with --workspace, -o and the variable TMPDIR.",
+    errno.EBADF: "Standard output is closed{}: give a file with -o, or leave it open.",
+    errno.EIO: "A disk, or a terminal that is gone, gives an error{}: copy the material to another one.",
+}
+"""By the system's number of the error, what it means and what helps."""
+_SAID = {
+    errno.ENOSPC: re.compile("No space left on device|Disk quota exceeded"),
+    errno.EMFILE: re.compile("Too many open files"),
+    errno.EAGAIN: re.compile("can't start new thread|Resource temporarily unavailable|unable to create native thread"),
+    errno.ENOMEM: re.compile(
+        "Cannot allocate memory|OutOfMemoryError|failed to map segment|MemoryError|malloc of size|memory allocation of"
+    ),
+}
+"""How libraries and Java word these errors."""

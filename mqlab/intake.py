@@ -200,7 +200,7 @@ class _Desk:
 
 
 def _start(file: Path) -> tuple[bytes, str | None]:
-    """The first bytes of the content, as far as they can be read, and why there are no more."""
+    """The first bytes of the content, as far as they can be read, and why there are none."""
     start = b""
     try:
         with streams.opened(file) as stream:
@@ -209,7 +209,7 @@ def _start(file: Path) -> tuple[bytes, str | None]:
     except PermissionError:
         raise
     except streams.BROKEN as error:
-        return start, f"It cannot be read: {error}."
+        return start, None if start else f"It cannot be read: {error}."
     return start, None
 
 

@@ -25,6 +25,8 @@ from mqlab.reporting import pages, printing
 from mqlab.reporting.running import run
 from mqlab.reporting.sections import Section, arranged, as_figure, fitting, script_hash
 from mqlab.reporting.view import view
+from mqlab.terminal import visible
+from mqlab.writing import findings_beside, write
 
 if TYPE_CHECKING:
     from mqlab.capture import Capture
@@ -57,19 +59,14 @@ def render(
     page = html(capture, run(chosen, given), given, template).translate(_CONTROLS)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        if printing.wanted(out):
-            printing.print_page(page, out)
-        else:
-            out.write_text(page, encoding="utf-8", errors="replace")
-        findings_beside(out).write_text(jsonout.dumps(capture.diagnosis), encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise CannotWriteError(str(out), error) from error
+    if printing.wanted(out):
+        printing.print_page(page, out)
+    else:
+        write(out, page)
+    write(findings_beside(out), visible(jsonout.dumps(capture.diagnosis)))
     return out
-
-
-def findings_beside(out: Path) -> Path:
-    """Where the findings of the report *out* lie: two reports in one folder keep their own."""
-    return out.with_name(f"{out.stem}.findings.json")
 
 
 def parameters(capture: Capture) -> dict[str, Any]:

@@ -16,9 +16,10 @@ from mqlab.languages import said
 from mqlab.languages.width import wrapped
 from mqlab.screens import audit
 from mqlab.screens.audit import loss
-from mqlab.screens.rows import ROOM, WIDTH, labelled, line, local, placed, proof, row, safe, sentences
+from mqlab.screens.rows import ROOM, WIDTH, labelled, line, local, placed, proof, row, sentences
 from mqlab.shared.wording import clock
 from mqlab.symptoms import change_points
+from mqlab.terminal import safe
 
 _PROOFS = 5
 _OF_CLASS = 3

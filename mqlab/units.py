@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from math import inf, isfinite
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from mqlab.errors import BadTimeError
+from mqlab.errors import BadTimeError, BadTimeZoneError
 
 _STEPS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -160,3 +161,19 @@ def iso(at: float | datetime | None) -> str | None:
         return None
     spec = "milliseconds" if known.microsecond else "seconds"
     return known.replace(tzinfo=None).isoformat(timespec=spec) + "Z"
+
+
+def parse_zone(text: str) -> tzinfo:
+    """The zone called *text*: an IANA name, ``UTC`` or an offset such as ``+08:00``.
+
+    Raises:
+        BadTimeZoneError: it is neither.
+    """
+    sign = {"+": 1, "-": -1}.get(text[:1])
+    digits = text[1:].replace(":", "")
+    try:
+        if sign and digits.isdigit() and len(digits) in (2, 4):
+            return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0)))
+        return ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise BadTimeZoneError(text) from error

@@ -7,7 +7,6 @@ import pytest
 from audit_builder import FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, audit, losses, risk
 from facts_builder import at, facts, settings
 
-from mqlab.clocks.zones import parse_zone
 from mqlab.commands import commands
 from mqlab.delivery.path import bounded
 from mqlab.delivery.rows import Outcome
@@ -15,7 +14,7 @@ from mqlab.facts import Facts
 from mqlab.screens.audit import audit_exit_code as exit_code
 from mqlab.screens.audit import audit_screen
 from mqlab.screens.rows import coloured
-from mqlab.units import iso
+from mqlab.units import iso, parse_zone
 from mqlab.views.audit_json import dumps, nothing
 
 

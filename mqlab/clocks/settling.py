@@ -26,12 +26,12 @@ from mqlab.clocks.zones import (
     Zone,
     fixed,
     minute,
-    parse_zone,
     ruled,
     written,
 )
 from mqlab.formats import exporters, kafka_broker_log
 from mqlab.sources import Reading, Source
+from mqlab.units import parse_zone
 
 STEP = 900
 """Zones differ by multiples of fifteen minutes."""

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from mqlab.errors import BadTimeZoneError
 from mqlab.formats.layouts import NO_YEAR
 from mqlab.sources import Source
+from mqlab.units import parse_zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +37,6 @@ ASSUMED = Zone(UTC, "UTC", "assumed: nothing in the material says")
 
 Instant = Callable[[str, float | None, int | None], float | None]
 """(source, wall in seconds, offset written in the line) → epoch seconds."""
-
-
-def parse_zone(text: str) -> tzinfo:
-    """The zone called *text*: an IANA name, ``UTC`` or an offset such as ``+08:00``.
-
-    Raises:
-        BadTimeZoneError: it is neither.
-    """
-    sign = {"+": 1, "-": -1}.get(text[:1])
-    digits = text[1:].replace(":", "")
-    if sign and digits.isdigit() and len(digits) in (2, 4):
-        return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0)))
-    try:
-        return ZoneInfo(text)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise BadTimeZoneError(text) from error
 
 
 def ruled(rule: str) -> Zone:

@@ -21,8 +21,9 @@ from mqlab.languages.width import wrapped
 from mqlab.notes import NAME, IncidentNotes
 from mqlab.reporting.evidence import dossiers
 from mqlab.reporting.impact import LASTED, impact
-from mqlab.screens.rows import WIDTH, safe
+from mqlab.screens.rows import WIDTH
 from mqlab.shared.wording import few
+from mqlab.terminal import safe
 
 SCHEMA = "mqlab.history/1"
 UNREADABLE = "unreadable"

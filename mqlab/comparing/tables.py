@@ -9,8 +9,9 @@ import pandas as pd
 
 from mqlab.languages import said
 from mqlab.languages.width import cells, filled, wrapped
-from mqlab.screens.rows import WIDTH, clipped, safe
+from mqlab.screens.rows import WIDTH, clipped
 from mqlab.shared import table as frames
+from mqlab.terminal import safe
 
 NOTHING = "—"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import now
+from mqlab.terminal import bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def _stopped_by_signals() -> Iterator[None]:
 @contextmanager
 def _progress(schedule: Schedule) -> Iterator[Callable[[int], None]]:
     """Says how far it is, on a terminal."""
-    console = Console(stderr=True)
+    console = Console(file=bare(sys.stderr))
     columns = (TextColumn("gathering"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[files]} files"))
     begun = time.monotonic()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

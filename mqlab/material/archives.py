@@ -7,6 +7,7 @@ members of one name, as ``tar -r`` appends them: all are unpacked, the second as
 
 from __future__ import annotations
 
+import io
 import stat
 import struct
 import tarfile
@@ -16,13 +17,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, cast
 
 from mqlab.errors import UnsafeArchiveError, WorkspaceError
-from mqlab.material import streams
+from mqlab.material import cut_zips, streams
 
 DAMAGED_MEMBER: tuple[type[Exception], ...] = (
-    zipfile.BadZipFile, NotImplementedError, RuntimeError, *streams.BROKEN
+    zipfile.BadZipFile, tarfile.TarError, NotImplementedError, RuntimeError, *streams.BROKEN
 )  # fmt: skip
 """What reading a damaged or encrypted member raises."""
 
@@ -102,7 +103,7 @@ class Unpacking:
 
     def _copy(self, content: IO[bytes], location: Path) -> None:
         with location.open("wb") as out:
-            for block in streams.blocks(content):
+            for block in streams.blocks(content, _STEP):
                 self.meter.add(len(block))
                 self._write(out, block)
 
@@ -117,6 +118,8 @@ def _suffix(name: str) -> str:
     return next((suffix for suffix in (".gz", ".bz2") if name.endswith(suffix)), "")
 
 
+_STEP = 4096
+"""Bytes of a member that are unpacked at once: where it is damaged, zipfile drops the step that it is in."""
 _UNIX_TIME = 0x5455
 _DAMAGED: tuple[type[Exception], ...] = (
     tarfile.TarError, zipfile.BadZipFile, NotImplementedError, *streams.BROKEN
@@ -145,8 +148,11 @@ def unpack(archive: Path, into: Path, *, total: int = 20 << 30, members: int = 1
     try:
         if zipfile.is_zipfile(archive):
             _unzip(archive, work)
+        elif _begins_as_zip(archive):
+            _unzip_cut(archive, work)
+            problem = "The end of the archive is missing; what stands before it was read."
         else:
-            _untar(archive, work)
+            problem = _untar(archive, work)
     except _DAMAGED as error:
         problem = f"The archive is damaged ({error}); what stands before the damage was read."
     found = tuple(work.found.values())
@@ -158,19 +164,40 @@ def unpack(archive: Path, into: Path, *, total: int = 20 << 30, members: int = 1
 def _unzip(archive: Path, work: Unpacking) -> None:
     with zipfile.ZipFile(archive) as zipped:
         for info in zipped.infolist():
-            work.check(archive.name)
-            name = _plain(info.filename.replace("\\", "/"))
-            mode = info.external_attr >> 16
-            if info.is_dir() or _SKIPPED & set(name.split("/")):
-                continue
-            if because := _outside(name):
-                work.refuse(name, because)
-            elif info.flag_bits & 1:
-                work.refuse(name, "Encrypted: unpack it by hand and give the folder.")
-            elif stat.S_ISLNK(mode):
-                work.refuse(name, "A symbolic link, not followed.")
-            else:
+            if name := _wanted(info, archive, work):
                 _unzip_member(zipped, info, name, work)
+
+
+def _wanted(info: zipfile.ZipInfo, archive: Path, work: Unpacking) -> str | None:
+    """The name of a member that is to be unpacked."""
+    work.check(archive.name)
+    name = _plain(info.filename.replace("\\", "/"))
+    if info.is_dir() or _SKIPPED & set(name.split("/")):
+        return None
+    if because := _outside(name):
+        work.refuse(name, because)
+    elif info.flag_bits & 1:
+        work.refuse(name, "Encrypted: unpack it by hand and give the folder.")
+    elif stat.S_ISLNK(info.external_attr >> 16):
+        work.refuse(name, "A symbolic link, not followed.")
+    else:
+        return name
+    return None
+
+
+def _begins_as_zip(archive: Path) -> bool:
+    with archive.open("rb") as raw:
+        return streams.kind_of(raw.read(512)) == "zip"
+
+
+def _unzip_cut(archive: Path, work: Unpacking) -> None:
+    for begun in cut_zips.begun(archive):
+        if not (name := _wanted(begun.info, archive, work)):
+            continue
+        if begun.content is None:
+            work.refuse(name, "Damaged in the archive: without its end nobody knows how it is packed.")
+        else:
+            work.add(name, _zip_time(begun.info), begun.content, begun.info.file_size)
 
 
 def _unzip_member(zipped: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, work: Unpacking) -> None:
@@ -201,8 +228,22 @@ def _zip_time(info: zipfile.ZipInfo) -> float | None:
         return None
 
 
-def _untar(archive: Path, work: Unpacking) -> None:
-    with streams.opened(archive) as stream, tarfile.open(fileobj=stream, mode="r|", errorlevel=1) as tarred:
+def _untar(archive: Path, work: Unpacking) -> str | None:
+    """Unpack a tar; what is wrong with its compression."""
+    with streams.opened(archive) as stream:
+        sound = streams.Sound(stream)
+        try:
+            behind = _untar_members(archive, sound, work)
+        except tarfile.TarError as error:
+            raise sound.damage or error from error
+    if sound.damage:
+        return f"The archive is damaged ({sound.damage}); what stands before the damage was read."
+    return f"{behind:,} bytes behind the end of the archive were left out." if behind else None
+
+
+def _untar_members(archive: Path, sound: streams.Sound, work: Unpacking) -> int:
+    """Unpack the members; how many bytes stand behind them, padding apart."""
+    with tarfile.open(fileobj=sound, mode="r|", errorlevel=1) as tarred:
         for info in _infos(tarred, archive):
             work.check(archive.name)
             name = _plain(info.name)
@@ -213,7 +254,33 @@ def _untar(archive: Path, work: Unpacking) -> None:
             elif info.islnk():
                 _link(name, info, work)
             elif info.isreg() and (content := tarred.extractfile(info)):
-                work.add(name, info.mtime, content, info.size)
+                work.add(
+                    name,
+                    info.mtime,
+                    content if info.issparse() else cast(IO[bytes], _Plain(tarred, info.size)),
+                    info.size,
+                )
+        assert tarred.fileobj
+        behind = 0
+        while rest := tarred.fileobj.read(streams.BLOCK):
+            behind += len(rest if behind else rest.lstrip(b"\0"))
+    return behind
+
+
+class _Plain(io.RawIOBase):
+    """The next *size* bytes of a tar: its own reader drops what it holds where the archive ends before."""
+
+    def __init__(self, tarred: tarfile.TarFile, size: int) -> None:
+        self._tarred, self._left = tarred, size
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Some of what is left, none at the end."""
+        assert self._tarred.fileobj
+        part: bytes = self._tarred.fileobj.read(min(self._left, streams.BLOCK if size < 0 else size))
+        if self._left and not part:
+            raise EOFError("it is cut short")
+        self._left -= len(part)
+        return part
 
 
 def _infos(tarred: tarfile.TarFile, archive: Path) -> Iterator[tarfile.TarInfo]:

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from mqlab.errors import MqlabError
+from mqlab.writing import whole
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _SECONDS = 120
@@ -55,9 +56,10 @@ def print_page(page: str, out: Path) -> None:
 
     Raises:
         NoBrowserError: there is no Chromium, it took too long, or it printed nothing.
+        CannotWriteError: there is no room or no right to write it.
     """
     sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with tempfile.TemporaryDirectory(prefix="mqlab-print-", dir=out.parent) as scratch:
+    with whole(out) as new, tempfile.TemporaryDirectory(prefix=".mqlab-", dir=out.parent) as scratch:
         source, printed = Path(scratch) / "page.html", Path(scratch) / "page.pdf"
         source.write_text(page, encoding="utf-8", errors="replace")
         command = [
@@ -73,4 +75,4 @@ def print_page(page: str, out: Path) -> None:
             raise NoBrowserError(f"{command[0]} could not print the page: {said[-1] if said else error}.") from error
         if not printed.is_file():
             raise NoBrowserError(f"{command[0]} printed nothing.")
-        shutil.copyfile(printed, out)
+        shutil.copyfile(printed, new)

@@ -26,7 +26,8 @@ from mqlab.findings import Evidence, Finding
 from mqlab.languages import said
 from mqlab.languages.width import filled, wrapped
 from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage
-from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, labelled, line, placed, row, safe
+from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, labelled, line, placed, row
+from mqlab.terminal import safe
 from mqlab.units import counted, number
 from mqlab.views import audit_json
 from mqlab.views.audit_json import commands_for

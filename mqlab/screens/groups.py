@@ -11,7 +11,8 @@ from mqlab.kafka.rows import Rebalance
 from mqlab.languages import said
 from mqlab.scenarios.drain import DrainAnswer
 from mqlab.scenarios.replay import Fit, ReplayAnswer, Simulated
-from mqlab.screens.rows import clipped, columns, labelled, row, safe
+from mqlab.screens.rows import clipped, columns, labelled, row
+from mqlab.terminal import safe
 from mqlab.units import counted, digits, duration, number, percent
 from mqlab.views.scenarios import drain_rows
 

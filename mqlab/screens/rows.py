@@ -11,6 +11,7 @@ import click
 from mqlab.findings import Evidence
 from mqlab.languages import said
 from mqlab.languages.width import cells, filled, wrapped
+from mqlab.terminal import safe
 
 WIDTH = 118
 LABEL = 9
@@ -33,11 +34,6 @@ _TELLING = re.compile(
 """What a reader looks for in a line."""
 _HEAD = re.compile(r"^(?:\[?\d{4}-\d\d-\d\d[T ][\d:,.]+Z?\]? *)(?:[A-Z]{4,5} +)?(?:\[[^\]]*\]:? +)?(?:\S+ - )?")
 """Moment, level, thread and logger of a log line."""
-
-
-def safe(text: str | None) -> str:
-    """*text* without anything that could move the cursor or change the terminal."""
-    return "".join(c if c.isprintable() else "�" for c in (text or "").replace("\t", " "))
 
 
 def row(label: str, text: str, most: int = 9) -> Iterator[str]:

@@ -222,7 +222,9 @@ def _uninterrupted() -> Iterator[None]:
     def hold(number: int, _: FrameType | None) -> None:
         pressed.append(number)
 
-    before = signal.signal(signal.SIGINT, hold)
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # else the command line ends its JVM itself, however far that is
+        signal.signal(signal.SIGINT, hold)
     try:
         yield
     finally:

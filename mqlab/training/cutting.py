@@ -29,7 +29,7 @@ from mqlab import intake
 from mqlab.assembly.rows import Gathered
 from mqlab.cache import workspace
 from mqlab.clocks.settling import settled
-from mqlab.clocks.zones import ASSUMED, MICRO, WRITTEN, Zone, parse_zone, placed
+from mqlab.clocks.zones import ASSUMED, MICRO, WRITTEN, Zone, placed
 from mqlab.formats import prometheus_json
 from mqlab.formats.layouts import moment
 from mqlab.formats.registry import BY_NAME, FORMATS
@@ -40,6 +40,7 @@ from mqlab.material import streams
 from mqlab.material.envelopes import unwrapped
 from mqlab.sources import Envelope, Reading, Role, Source
 from mqlab.training import exports
+from mqlab.units import parse_zone
 
 if TYPE_CHECKING:
     from mqlab.capture import Capture

@@ -116,9 +116,9 @@ def drain(form: str, output: str | None, orderly: bool, **given: Any) -> int:
 
     Backlog, inflow and owners come from the material where PATHs are given; options win.
     """
-    from mqlab.clocks.zones import parse_zone
     from mqlab.scenarios.drain import answer as planned
     from mqlab.screens.groups import drain_screen
+    from mqlab.units import parse_zone
 
     asked = _request(given, orderly)
     material = {name: value for name, value in given.items() if name not in _OPTIONS}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
+
+from mqlab.writing import refuse_material
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -15,6 +18,8 @@ WIDEST = 120
 """Columns of help where the terminal has as many."""
 _WHOLE = 400
 """Characters of a verb's first sentence that a list of verbs shows: all of it, wrapped."""
+_MATERIAL = ("paths", "a", "b", "folder")
+"""Parameters that name material."""
 
 
 class Shared(click.Option):
@@ -31,7 +36,19 @@ def shared(of: str) -> Callable[..., Callable[[Function], Function]]:
 
 
 class Verb(click.Command):
-    """A command whose help lists what it alone takes first."""
+    """A command whose help lists what it alone takes first, and that writes over no file of its material."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Do what it is for.
+
+        Raises:
+            OwnMaterialError: its output is a file of the material.
+        """
+        named = [ctx.params.get(name) or () for name in _MATERIAL]
+        given = [path for some in named for path in ((some,) if isinstance(some, str) else some)]
+        if output := ctx.params.get("output"):
+            refuse_material(Path(output), given)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options below their headings."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mqlab.errors import BackwardsError
+from mqlab.errors import BackwardsError, CannotWriteError
 from mqlab.languages import ENGLISH, speak
 from mqlab.spark import early
+from mqlab.terminal import bare, safe, visible
 from mqlab.verbs.helping import shared
+from mqlab.writing import write
 
 if TYPE_CHECKING:
     from mqlab.capture import Capture
@@ -112,7 +115,7 @@ def opened(
     extend(chosen["plugins"])
     early.begin(paths, chosen)
     from mqlab.capture import Options, open_capture
-    from mqlab.clocks.zones import parse_zone
+    from mqlab.units import parse_zone
 
     zone = UTC if tz == "UTC" else parse_zone(tz)
     begin, end = between(since, until)
@@ -157,23 +160,29 @@ def progress() -> Iterator[Callable[[str], None]]:
         yield lambda _: None
         return
     from rich.console import Console
+    from rich.text import Text
 
-    console = Console(stderr=True)
+    console = Console(file=bare(sys.stderr))
     with console.status("starting") as status:
-        yield lambda step: status.update(step)
+        yield lambda step: status.update(Text(safe(step)))
 
 
-def deliver(text: str, output: str | None) -> None:
-    """Write *text* to standard output or to the file *output*; what the encoding lacks is escaped.
+def deliver(text: str, output: str | None, paint: Callable[[str], str] = str) -> None:
+    """Write *text* to standard output, painted where that is a terminal, or to the file *output*.
 
     Raises:
-        click.FileError: the file cannot be written.
+        CannotWriteError: it cannot be written.
     """
+    shown = visible(text)
     if output:
-        try:
-            Path(output).write_text(text, encoding="utf-8", errors="backslashreplace")
-        except OSError as error:
-            raise click.FileError(output, error.strerror or str(error)) from error
-    else:
-        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        write(Path(output), shown)
+        return
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        shown = paint(shown)
+    try:
+        sys.stdout.buffer.write(shown.encode("utf-8", "backslashreplace"))
         sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CannotWriteError("Standard output", error) from error

@@ -1,0 +1,18 @@
+"""The command line as a process: signals are minded before anything large is imported."""
+
+from mqlab.endings import process
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    process(_run)
+
+
+def _run() -> int:
+    from mqlab.cli import run
+
+    return run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+r"""Text on its way to people: nothing in it moves a cursor, changes a terminal or turns the reading order around.
+
+Names, lines and titles of the material may hold control characters and the marks that reverse text. ``visible`` shows
+them as ``\uXXXX``, which means the same character within JSON. ``guard`` does so for everything that the process
+prints, errors, prompts and progress included; ``bare`` is for the few places that draw.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import TextIO
+from unicodedata import category
+
+
+def visible(text: str) -> str:
+    """*text* with everything that people cannot see as an escape, but for spaces, tabs and ends of lines."""
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def safe(text: str | None) -> str:
+    """*text* on one line, with everything that people cannot see as an escape."""
+    return visible((text or "").replace("\t", " ")).replace("\n", "\\n")
+
+
+def _shown(letter: str) -> str:
+    if letter.isprintable() or letter in "\n\t" or category(letter) == "Zs":
+        return letter
+    units = letter.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
+
+
+class _Guarded(io.TextIOWrapper):
+    """A stream that shows what people cannot see as escapes."""
+
+    def write(self, text: str) -> int:
+        """Write *text* so that it is no more than text."""
+        return super().write(visible(text))
+
+
+def guard() -> None:
+    """Make standard output and errors streams that only show; those that are closed are open again, on nothing.
+
+    A file that opens later would else take the number of a closed stream, and get what is printed.
+    """
+    for number, way in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, way), number)
+    sys.stdin = sys.stdin or open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name) or open(1 if name == "stdout" else 2, "w", closefd=False)  # noqa: SIM115
+        setattr(sys, f"__{name}__", stream)
+        guarded = _Guarded(
+            stream.buffer, encoding=stream.encoding, errors="backslashreplace", line_buffering=stream.line_buffering
+        )
+        setattr(sys, name, guarded)
+
+
+def bare(stream: TextIO) -> TextIO:
+    """What is below the guard of *stream*: for what draws, and shows text of the material by ``safe`` only."""
+    below = {"<stdout>": sys.__stdout__, "<stderr>": sys.__stderr__}.get(getattr(stream, "name", ""))
+    return below if below is not None and isinstance(stream, _Guarded) else stream

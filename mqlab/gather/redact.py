@@ -12,7 +12,7 @@ import secrets
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -28,7 +28,7 @@ from mqlab.gather.redact_material import LeftOut, Target, TargetError, Text, cle
 from mqlab.gather.redact_moments import Shift
 from mqlab.gather.redact_names import Names, in_text
 from mqlab.gather.redact_payloads import without_payloads
-from mqlab.gather.redact_pseudonyms import Pseudonyms
+from mqlab.gather.redact_pseudonyms import Pseudonyms, tokens
 from mqlab.gather.redact_rewriting import Rewriter, whole_lines
 from mqlab.gather.redact_words import STRUCTURE, own_words
 from mqlab.material import streams
@@ -121,17 +121,13 @@ def _redacted(job: _Job, target: Target) -> Redaction:
     drawn = Pseudonyms(job.key, chain.from_iterable(names.values()), own)
     images = Images(job.key, drawn, {*said.tokens, *drawn.tokens}, core).of
     shift = Shift(job.options.weeks, *_window(capture))
-    bold = job.options.check and bool(Rewriter(images, drawn, core).placed)
-    for rewriter in [Rewriter(images, drawn, core, bold=True)] * bold + [Rewriter(images, drawn, core)]:
-        target.clear()
-        job.tell("writing")
-        _write(found, target, rewriter, shift)
-        differs = _differs(capture, job.opened([str(target.folder)])) if job.options.check else ()
-        if not differs:
-            break
+    rewriter = Rewriter(images, drawn, core)
+    job.tell("writing")
+    _write(found, target, rewriter, shift)
+    differs = _differs(capture, job.opened([str(target.folder)])) if job.options.check else ()
     job.tell("looking for what is left")
     renamed = {kind: {name: rewriter.name(name) for name in sorted(names[kind])} for kind in sorted(names)}
-    search = _searched(target.folder, Search(images, chain.from_iterable(renamed.values()), images.values()))
+    search = _searched(target.folder, _search(images, renamed))
     told = {"weeks": job.options.weeks, "names": renamed, "words": dict(sorted(images.items()))}
     _private(job.options.map, json.dumps(told, ensure_ascii=True, indent=1) + "\n")
     left = dict(sorted(search.found.items()))
@@ -223,6 +219,12 @@ def _write(found: Sequence[Text], target: Target, rewriter: Rewriter, shift: Shi
 
 def _renamed(name: str, rewriter: Rewriter, shift: Shift) -> str:
     return shift(rewriter.path(name).encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+
+
+def _search(images: Mapping[str, str], renamed: Mapping[str, Mapping[str, str]]) -> Search:
+    names = {name: other for told in renamed.values() for name, other in told.items()}
+    parts = (part for other in names.values() for part in tokens(other))
+    return Search(images, (name for name, other in names.items() if name != other), {*images.values(), *parts})
 
 
 def _searched(folder: Path, search: Search) -> Search:

@@ -16,6 +16,7 @@ from urllib.parse import unquote_to_bytes
 import polars as pl
 
 from mqlab.gather.redact_images import TOKEN, small
+from mqlab.gather.redact_vocabulary import WORDS_TOO
 from mqlab.gather.redact_words import is_software
 
 _MIN_CODED = 6
@@ -24,6 +25,7 @@ _CODED = re.compile(rb"[A-Za-z0-9+/_-]{8,}={0,2}")
 _HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){5,}")
 _PERCENT = re.compile(rb"[\w.~-]*(?:%[0-9A-Fa-f]{2}[\w.~-]*)+")
 _TITLED = re.compile(rb"(?<=[a-z,] )([A-Z][a-z]{2,15})(?= (?!\d)[a-z(]|[,.!?]|\Z)")
+_COMPOUND = re.compile(rb"[A-Za-z0-9]+(?:[-@][A-Za-z0-9]+)+")
 _SPAN = 1 << 16
 """Coded bytes that are looked into at once."""
 
@@ -39,7 +41,8 @@ class Search:
         self.found: Counter[str] = Counter()
         """What is still there, and how often."""
         self._seen: set[bytes] = set()
-        self._titled: Counter[str] = Counter()
+        self._images = shown
+        self._doubtful: Counter[str] = Counter()
 
     def look(self, data: bytes) -> None:
         """Search whole lines, or the path of a file."""
@@ -52,11 +55,19 @@ class Search:
         coded = {found[0] for pattern in (_CODED, _HEX, _PERCENT) for found in pattern.finditer(data)} - self._seen
         self._seen |= coded
         self._within(text for one in coded for text in _decoded(one[:_SPAN]))
-        self._titled.update(found.decode() for found in _TITLED.findall(data))
+        self._doubtful.update(word for word in map(bytes.decode, _TITLED.findall(data)) if word.lower() in WORDS_TOO)
+        self._doubtful.update(word for found in _COMPOUND.findall(data) for word in self._kept(found.decode()))
 
     def unsure(self) -> list[str]:
-        """Words with a capital within a sentence, which are the software's and may be somebody's name, too."""
-        return [word for word, _ in self._titled.most_common() if is_software(word)]
+        """Words of the software that may be somebody's: names with a capital, and parts of names; frequent ones first."""
+        return [word for word, _ in self._doubtful.most_common()]
+
+    def _kept(self, compound: str) -> list[str]:
+        """Words of *compound* that stayed though others in it were replaced."""
+        words = re.split("[-@]", compound)
+        if not any(small(word) in self._images for word in words):
+            return []
+        return [word for word in words if len(word) > 2 and word.isalpha() and small(word) not in self._images]
 
     def _within(self, texts: Iterable[str]) -> None:
         series = pl.Series(list(texts), dtype=pl.String)

@@ -35,7 +35,7 @@ TOKEN = re.compile(
         rf"|(?<![\w-]){_UUID}(?!\w)|(?<=[\w.])-{_UUID}(?!\w)"
         r"|(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:)(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:])"
         r"|(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:)(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])"
-        rf"|{_PHONE}|{_CARD}|{_ACCOUNT}|[0-9A-Za-z\x80-\xff]+)"
+        rf"|(?<![\w.])\d+\.\d+(?![\w.])|{_PHONE}|{_CARD}|{_ACCOUNT}|[0-9A-Za-z\x80-\xff]+)"
     ).encode("latin-1")
 )
 """Words, and what is one thing though signs are in it; escapes, which are none; what Kafka sets behind a member."""
@@ -45,8 +45,11 @@ _MEMBER = re.compile(_UUID)
 _SURE_NUMBER = re.compile(r"[2-6]\d{14,15}|62\d{17}|3[47]\d{13}")
 """Numbers of cards; moments since 1970 begin with 1 for some time to come."""
 _DATED = re.compile(r"(?:\d+[年月日号时時点點分秒년월일시분초]+|[上下]午|[午][前後]|오[전후]|星期[一二三四五六日天]|周[一二三四五六日])+")
-_MESSAGE_ID = re.compile(r"[0-9A-F]{16}|[0-9A-F]{32}")
+_MESSAGE_ID = re.compile(r"(?=\d*[A-F])(?:[0-9A-F]{16}|[0-9A-F]{32})")
 """Ids of RocketMQ's messages: they begin with an address."""
+_DECIMAL = re.compile(rb"\d+\.\d+")
+_MIN_CARD = 13
+"""Digits of a card's number, at least."""
 _MIN_LETTERS = 3
 """Letters from which a part of a word is judged by itself."""
 _MIN_DIGITS = 6
@@ -57,7 +60,8 @@ _SURE = 6
 
 def is_worth_a_look(token: bytes) -> bool:
     """Whether a token may have to be replaced: no plain number, no escape, no mark that Kafka gives a member."""
-    return not (token.isdigit() and len(token) < 13) and token[:1] not in b"\\%-" and len(token) > 1
+    plain = token.isdigit() and len(token) < _MIN_CARD
+    return not plain and _DECIMAL.fullmatch(token) is None and token[:1] not in b"\\%-" and len(token) > 1
 
 
 class Images:

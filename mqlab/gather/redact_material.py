@@ -157,11 +157,6 @@ class Target:
         except OSError as error:
             raise TargetError(output, error.strerror or str(error)) from error
 
-    def clear(self) -> None:
-        """Throw away what was written so far."""
-        shutil.rmtree(self.folder)
-        self.folder.mkdir(mode=0o700)
-
     def put(self, name: str, pieces: Iterator[bytes], packed: str | None, modified: float | None) -> None:
         """Write *pieces* to the file *name*, compressed as told."""
         path = self.folder / PurePosixPath(name)

@@ -45,7 +45,7 @@ _LABELS = {
 }  # fmt: skip
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_VALUE = r"""[\"'\[(<]*(?P<{0}>[^\s\"',;&?\]\[(){{}}<>|=]{{2,255}})"""
+_VALUE = r"""[\"'\[(<]*(?:User:)?(?:CN=)?(?P<{0}>[^\s\"',;&?\]\[(){{}}<>|=]{{2,255}})"""
 _NAMED = re.compile(
     r"(?i)(?<![a-z0-9])(?:"
     rf"topic[._-]?(?:name)?[\"']?\s?[=:]\s?{_VALUE.format('topic')}"
@@ -60,8 +60,8 @@ _NAMED = re.compile(
     r"|(?P<mail>[\w.+-]{1,64}(?:@|%40)[\w-]{1,63}(?:\.[\w-]{1,63})+)"
     r"|(?:/(?:home|users)/|\\\\?users\\\\?)(?P<home>[\w.-]{2,64})"
     rf"|(?:pod|container|namespace|node|service[._-]?account|tenant|customer|account|owner|author|operator|contact|login|email"
-    rf"|opened[._-]?by|assignee|engineer|reported[._-]?by|cn|ou|uid)(?:[._-]?(?:id|name))?[\"']?\s?[=:]\s?{_VALUE.format('keyed')}"
-    r"|(?:customer|account|acct|card|phone|mobile|tel|telephone|imei|imsi|msisdn|serial|iban|ssn|电话|手机|手机号|联系)"
+    rf"|opened[._-]?by|assignee|engineer|reported[._-]?by|serial|cn|ou|uid)(?:[._-]?(?:id|name))?[\"']?\s?[=:]\s?{_VALUE.format('keyed')}"
+    r"|(?:customer|account|acct|card|phone|mobile|tel|telephone|imei|imsi|msisdn|iban|ssn|电话|手机|手机号|联系)"
     r"(?:[._-]?(?:id|no|nr|number))?[\"']?\s?(?:[=:#]|at|on)?\s?[\"']?(?P<number>\d{6,20})(?!\w)"
     r"|arn:[\w-]+:[\w-]*:[\w-]*:(?P<cloud>\d{12})|(?P<label>[a-z]{1,16}[-_]\d{6,15})(?!\w))"
 )
@@ -102,10 +102,10 @@ def in_text(text: str) -> Iterator[tuple[str, str]]:
         kind = str(found.lastgroup)
         if kind == "several":
             yield from (("host", host) for host in _hosts(found["several"]))
-        elif kind == "label":
-            word, number = re.split("[-_]", found["label"])
-            yield from () if is_software(word) else (("number", number),)
-        else:
+        elif kind in ("label", "keyed") and (number := re.fullmatch(r"(?:([A-Za-z]+)[-_])?(\d{6,20})", found[kind])):
+            known = _MOMENT.fullmatch(number[2]) or (number[1] and is_software(number[1]))
+            yield from () if known else (("number", number[2]),)
+        elif kind != "label":
             yield _KINDS.get(kind, kind), found[kind]
 
 
@@ -202,7 +202,7 @@ def _parts(kind: str, told: str) -> Iterator[str]:
     """What of *told* somebody chose."""
     name = told.removeprefix("/").removeprefix("User:").replace("%40", "@")
     if kind == "number":
-        yield from () if _MOMENT.fullmatch(name) else (name,)
+        yield name
         return
     if kind in ("client", "party", "user"):
         name = re.sub(rf"-{_UUID}$", "", name) if not re.fullmatch(_UUID, name) else name

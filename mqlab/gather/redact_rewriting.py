@@ -26,14 +26,13 @@ _END = rb"(?![A-Za-z0-9_]|[.-][A-Za-z])"
 class Rewriter:
     """Rewrites pieces of whole lines; the same for every file of a capture."""
 
-    def __init__(self, images: Mapping[str, str], names: Pseudonyms, core: Collection[str], bold: bool = False) -> None:
-        """Replace words by their *images*; *bold* replaces names that are words of the *core*, too, everywhere."""
+    def __init__(self, images: Mapping[str, str], names: Pseudonyms, core: Collection[str]) -> None:
+        """Replace words by their *images*, and *names* that are made of words of the *core*."""
         told = {name: list(_steps(name, other, images, core)) for name, other in names.of.items()}
         single = {steps[0][0]: steps[0][1] for steps in told.values() if len(steps) == 1 and steps[0][0] != steps[0][1]}
-        single = {name: other for name, other in single.items() if name.lower() in core}
-        self.placed = {} if bold else single
+        self.placed = {name: other for name, other in single.items() if name.lower() in core}
         """Names that are replaced only where a name is expected."""
-        self._of = {_bytes(name): _bytes(other) for name, other in {**images, **(single if bold else {})}.items()}
+        self._of = {_bytes(name): _bytes(other) for name, other in images.items()}
         self._long = _sequences([steps for steps in told.values() if len(steps) > 1], core)
         self._lengths: dict[bytes, list[int]] = defaultdict(list)
         for words in sorted(self._long, key=len, reverse=True):

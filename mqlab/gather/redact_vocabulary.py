@@ -2,7 +2,7 @@
 
 ``python -m mqlab.gather.redact_vocabulary NAMES FILE...`` reads jars as Maven Central has them (the names of classes
 and packages, and the texts in their constant pools) and texts (manuals, and what ``strings`` finds in a program). NAMES is a folder with the census lists of the package ``names``
-of PyPI: a first name or a frequent surname is no word of the software unless it stands in ``_WORDS_TOO``.
+of PyPI: a first name or a frequent surname is no word of the software unless it stands in ``WORDS_TOO``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ _MIN_CLASSES = 2
 """Classes, or lines of a text, that a word stands in: one alone may hold the bytes of a descriptor, read as letters."""
 _MIN_CLASSES_SHORT = 5
 """The same for words of three letters, which such bytes spell more often."""
+_LONGEST_WORD = 24
 _IDENTIFIER = re.compile(r"[a-z]+[A-Z][A-Za-z]{2,60}")
 _LONGEST_NAME = 60
 """Letters of a text without a space; what is longer is encoded."""
@@ -27,13 +28,14 @@ _JOINTS = "\1\2\t\n\r"
 _FREQUENT = 3000
 """Surnames, of the most frequent first."""
 _CONSTANT_BYTES = {3: 5, 4: 5, 5: 9, 6: 9, 7: 3, 8: 3, 9: 5, 10: 5, 11: 5, 12: 5, 15: 4, 16: 3, 17: 5, 18: 5, 19: 3, 20: 3}
-_WORDS_TOO = frozenset(
+WORDS_TOO = frozenset(
     "alpha an block blocker branch call case cloud colon conn cross day del delta do don dot driver early echo else "
     "field fields free grant head high hook ina in key keys kip kraft lang lean len link long major manual many mark "
     "max may means meta min miss mock my na numbers ok page parent ping pool post power quick read ring root sample "
-    "see self sha shell short shorter singleton small so soon spring still tiny un val wall way will best holder bean"
+    "see self sha shell short shorter singleton small so soon spring still tiny un val wall way will best holder bean jackson"
     .split()
 )  # fmt: skip
+"""Names of people that are words, too."""
 
 
 def words_of(source: Path) -> Iterator[set[str]]:
@@ -86,7 +88,7 @@ def _people(folder: Path) -> set[str]:
     """First names and frequent surnames."""
     lists = [(folder / f"dist.{kind}").read_text().split("\n") for kind in ("female.first", "male.first", "all.last")]
     told = [*lists[0], *lists[1], *lists[2][:_FREQUENT]]
-    return {line.split()[0].lower() for line in told if line.strip()} - _WORDS_TOO
+    return {line.split()[0].lower() for line in told if line.strip()} - WORDS_TOO
 
 
 def main(arguments: list[str]) -> None:
@@ -95,7 +97,7 @@ def main(arguments: list[str]) -> None:
     counts = Counter(word for source in arguments[1:] for words in words_of(Path(source)) for word in words)
     for word, classes in sorted(counts.items()):
         least = _MIN_CLASSES_SHORT if len(word) <= 3 else _MIN_CLASSES
-        if 2 <= len(word) <= 24 and classes >= least and word not in people:
+        if 2 <= len(word) <= _LONGEST_WORD and classes >= least and word not in people:
             print(word)
 
 

@@ -67,7 +67,12 @@ nodejs dotnet spring springframework hibernate flink spark hadoop zookeeper debe
 centos rhel alpine linux windows darwin amd64 x86 x64 aarch64 arm64 restarted restarting rebalanced rebalancing yesterday
 today tomorrow tonight morning afternoon evening noticed escalated paged incident outage rollback rollout deploy deployed
 deploying release releases timeline impact suspect suspected symptoms hypothesis mitigated mitigation postmortem oncall
-mqlab i a s t o p ve re ll isn wasn doesn didn
+mqlab ve re ll isn wasn doesn didn advmss ato bbr bw rto rtt mrtt minrtt lastack lastrcv lastsnd mss pacing pmtu rcvmss
+segs ssthresh wnd wscale notsent unacked retrans cwnd rcv snd skmem timewait estab ss nan gnu libs compat eth0 nonheap
+young scala features feature relabel activecontrollercount atminisrpartitioncount failedfetchrequests failedisrupdates
+globalpartitioncount globaltopiccount leadercount offlinereplicacount producemessageconversions requestbytes
+underminisrpartitioncount preferredreplicaimbalancecount offlinepartitionscount uncleanleaderelections
+isrshrinks isrexpands totalproducerequests totalfetchrequests failedproducerequests bytesrejected
 """
 """Words of moments, units, operating systems, clouds, observers and notes, which no jar holds."""
 STRUCTURE = frozenset("com net org io info gov edu local localdomain internal svc cluster lan home corp intranet www".split())

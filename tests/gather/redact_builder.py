@@ -15,7 +15,7 @@ OWN = own_words({"kafka-broker-log", "kafka-client-log", "kafka-consumer-groups"
 CORE = STRUCTURE.union(map(small, OWN))
 
 
-def rewriter(text, tables=(), bold=False):
+def rewriter(text, tables=()):
     """What rewrites *text*; *tables* are (kind, name) as mqlab's tables would tell them."""
     data = text.encode()
     tokens = {token.decode() for token in TOKEN.findall(data) if is_worth_a_look(token)}
@@ -26,13 +26,13 @@ def rewriter(text, tables=(), bold=False):
     names = settled(found)
     drawn = Pseudonyms(KEY, {name for known in names.values() for name in known}, OWN)
     images = Images(KEY, drawn, {*tokens, *drawn.tokens}, CORE).of
-    return Rewriter(images, drawn, CORE, bold), images, names
+    return Rewriter(images, drawn, CORE), images, names
 
 
-def redacted(text, tables=(), bold=False):
+def redacted(text, tables=()):
     """*text* as it would be shared."""
     plain = b"".join(without_payloads([text.encode()]))
-    writer, _, _ = rewriter(plain.decode(), tables, bold)
+    writer, _, _ = rewriter(plain.decode(), tables)
     return writer.rewritten(plain).decode()
 
 

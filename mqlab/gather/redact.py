@@ -10,8 +10,8 @@ import json
 import os
 import secrets
 import shutil
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -22,13 +22,17 @@ from mqlab.capture import Capture, open_capture
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import span
 from mqlab.gather import redact_names
-from mqlab.gather.redact_material import LeftOut, Target, TargetError, Text, masked, texts
+from mqlab.gather.redact_check import Search
+from mqlab.gather.redact_images import TOKEN, Images, addresses, is_worth_a_look, small
+from mqlab.gather.redact_material import LeftOut, Target, TargetError, Text, cleaned, texts
 from mqlab.gather.redact_moments import Shift
-from mqlab.gather.redact_names import Names
-from mqlab.gather.redact_pseudonyms import Pseudonyms
-from mqlab.gather.redact_rewriting import Rewriter, whole_lines, without_payloads
-from mqlab.gather.redact_words import own_words
+from mqlab.gather.redact_names import Names, in_text
+from mqlab.gather.redact_payloads import without_payloads
+from mqlab.gather.redact_pseudonyms import Pseudonyms, tokens
+from mqlab.gather.redact_rewriting import Rewriter, whole_lines
+from mqlab.gather.redact_words import STRUCTURE, own_words
 from mqlab.material import streams
+from mqlab.rows import Coverage
 
 _CLOSE = 0o600
 _KEY_BYTES = 32
@@ -49,6 +53,8 @@ class Options:
     master: str | None = None
     check: bool = True
     """Whether the result is diagnosed and compared."""
+    keep_payload: bool = False
+    """Whether what messages carried stays, but for names and secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +64,15 @@ class Redaction:
     output: Path
     pseudonyms: dict[str, dict[str, str]]
     """By kind."""
+    replaced: int
+    """How many different words gave way, those of names among them."""
     words: tuple[str, ...]
-    """Names that are words of the software, too: renamed only where a name is expected."""
+    """Names that are words of the software, too: replaced only where a name is expected."""
+    unsure: tuple[str, ...]
+    """Words of the software that may be somebody's name, most frequent first."""
     left_out: tuple[LeftOut, ...]
     left: dict[str, int]
-    """Names that the output still holds, and how often."""
+    """What the output still holds, and how often."""
     differs: tuple[str, ...]
     """What mqlab says otherwise of the output."""
 
@@ -101,26 +111,48 @@ class _Job:
 
 def _redacted(job: _Job, target: Target) -> Redaction:
     capture = job.opened(job.paths)
-    found, refused = _readable(texts(job.paths, job.scratch / "in"), job.scratch)
+    found, refused = _readable(job)
     job.tell("looking for names")
     own = own_words({coverage.format for coverage in capture.facts.coverage})
-    names = _names(capture, found, own)
-    drawn = Pseudonyms(job.key, chain.from_iterable(names.values()), own).of
+    core = STRUCTURE.union(map(small, own))
+    said = _Said.of(found)
+    names = _names(capture, found, said, own)
+    drawn = Pseudonyms(job.key, chain.from_iterable(names.values()), own)
+    images = Images(job.key, drawn, {*said.tokens, *drawn.tokens}, core).of
     shift = Shift(job.options.weeks, *_window(capture))
-    for bold in (True, False) if job.options.check and not own.isdisjoint(drawn) else (False,):
-        target.clear()
-        rewriter = Rewriter(drawn, own, bold)
-        job.tell("writing")
-        _write(found, target, rewriter, shift)
-        job.tell("looking for names that are left")
-        left = _left(target.folder, rewriter)
-        differs = _differs(capture.diagnosis, job.opened([str(target.folder)]).diagnosis) if job.options.check else ()
-        if not differs:
-            break
-    pseudonyms = {kind: {name: drawn[name] for name in sorted(names[kind])} for kind in sorted(names)}
-    told = {"weeks": job.options.weeks, "names": pseudonyms}
-    _private(job.options.map, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
-    return Redaction(target.finish(), pseudonyms, tuple(sorted(rewriter.placed)), tuple(refused), left, differs)
+    rewriter = Rewriter(images, drawn, core)
+    job.tell("writing")
+    _write(found, target, rewriter, shift)
+    differs = _differs(capture, job.opened([str(target.folder)])) if job.options.check else ()
+    job.tell("looking for what is left")
+    renamed = {kind: {name: rewriter.name(name) for name in sorted(names[kind])} for kind in sorted(names)}
+    search = _searched(target.folder, _search(images, renamed))
+    told = {"weeks": job.options.weeks, "names": renamed, "words": dict(sorted(images.items()))}
+    _private(job.options.map, json.dumps(told, ensure_ascii=True, indent=1) + "\n")
+    left = dict(sorted(search.found.items()))
+    return Redaction(
+        target.finish(), renamed, len(images), tuple(sorted(rewriter.placed)), tuple(search.unsure()), tuple(refused), left, differs
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the bytes of a material say."""
+
+    tokens: set[str]
+    names: set[tuple[str, str]]
+    """With their kinds."""
+
+    @staticmethod
+    def of(found: Sequence[Text]) -> _Said:
+        """What the files *found* say in their lines and by their own names."""
+        tokens: set[bytes] = set()
+        names: set[tuple[str, str]] = set()
+        for text in found:
+            for piece in chain((text.name.encode("utf-8", "surrogateescape"),), _pieces(text.file)):
+                tokens |= {token for token in {*TOKEN.findall(piece)} - tokens if is_worth_a_look(token)}
+                names.update(in_text(piece.decode("utf-8", "surrogateescape")))
+        return _Said({token.decode("utf-8", "surrogateescape") for token in tokens}, names)
 
 
 def _key(path: Path) -> bytes:
@@ -141,25 +173,26 @@ def _private(path: Path, text: str) -> None:
         raise TargetError(path, error.strerror or str(error)) from error
 
 
-def _readable(found: Iterable[Text | LeftOut], scratch: Path) -> tuple[list[Text], list[LeftOut]]:
-    """The files that are text, without their secrets, and those that are left out."""
+def _readable(job: _Job) -> tuple[list[Text], list[LeftOut]]:
+    """The files that are text, without their secrets and payloads, and those that are left out."""
+    without = (lambda pieces: pieces) if job.options.keep_payload else without_payloads
     told = [
-        masked(one, scratch / f"text-{number}") if isinstance(one, Text) else one for number, one in enumerate(found)
+        cleaned(one, job.scratch / f"text-{number}", without) if isinstance(one, Text) else one
+        for number, one in enumerate(texts(job.paths, job.scratch / "in"))
     ]
     return [one for one in told if isinstance(one, Text)], [one for one in told if isinstance(one, LeftOut)]
 
 
-def _names(capture: Capture, found: Sequence[Text], own: Collection[str]) -> Names:
+def _names(capture: Capture, found: Sequence[Text], said: _Said, own: Collection[str]) -> Names:
     """The names that tables hold and lines say."""
     names = redact_names.of_capture(capture)
-    said: dict[str, set[str]] = defaultdict(set)
-    for kind, name in chain.from_iterable(redact_names.in_text(text) for one in found for text in _read(one)):
-        said[kind].add(name)
-    for kind, told in said.items():
-        names[kind] |= {name for name in told if name not in own}
+    for kind, name in said.names:
+        if name not in own:
+            names[kind].add(name)
+    names["address"].update(addresses(said.tokens))
     if pattern := redact_names.below(names["topic"]):
         names["topic"] |= {topic for one in found for text in _read(one) for topic in pattern.findall(text)}
-    return redact_names.settled(names, own)
+    return redact_names.settled(names)
 
 
 def _read(text: Text) -> Iterator[str]:
@@ -179,7 +212,7 @@ def _window(capture: Capture) -> tuple[float | None, float | None]:
 def _write(found: Sequence[Text], target: Target, rewriter: Rewriter, shift: Shift) -> None:
     for text in found:
         at = None if text.modified is None else text.modified + shift.seconds
-        rewritten = (shift(rewriter.rewritten(without_payloads(piece))) for piece in _pieces(text.file))
+        rewritten = (shift(rewriter.rewritten(piece)) for piece in _pieces(text.file))
         target.put(_renamed(text.name, rewriter, shift), rewritten, text.packed, at)
 
 
@@ -187,20 +220,38 @@ def _renamed(name: str, rewriter: Rewriter, shift: Shift) -> str:
     return shift(rewriter.path(name).encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
-def _left(folder: Path, rewriter: Rewriter) -> dict[str, int]:
-    """Names that still stand in the files of *folder*, and how often."""
-    counts: Counter[str] = Counter()
+def _search(images: Mapping[str, str], renamed: Mapping[str, Mapping[str, str]]) -> Search:
+    names = {name: other for told in renamed.values() for name, other in told.items()}
+    parts = (part for other in names.values() for part in tokens(other))
+    return Search(images, (name for name, other in names.items() if name != other), {*images.values(), *parts})
+
+
+def _searched(folder: Path, search: Search) -> Search:
+    """Have *search* look at all files of *folder* and at their names."""
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        counts.update(rewriter.left(str(file.relative_to(folder)).encode("utf-8", "surrogateescape")))
+        search.look(str(file.relative_to(folder)).encode("utf-8", "surrogateescape"))
         with streams.opened(file) as stream:
             for piece in whole_lines(iter(partial(stream.read, _SCANNED), b"")):
-                counts.update(rewriter.left(piece))
-    return dict(sorted(counts.items()))
+                search.look(piece)
+    return search
 
 
-def _differs(before: Diagnosis, after: Diagnosis) -> tuple[str, ...]:
-    """What mqlab says otherwise: verdict, findings, their certainty and numbers."""
-    return tuple(f"{what}: {one} became {two}" for what, one, two in _compared(before, after) if one != two)
+def _differs(before: Capture, after: Capture) -> tuple[str, ...]:
+    """What mqlab says otherwise of the copy, and which files it reads otherwise."""
+    told = [f"{what}: {one} became {two}" for what, one, two in _compared(before.diagnosis, after.diagnosis) if one != two]
+    read = Counter(map(_reading, before.facts.coverage))
+    read.subtract(map(_reading, after.facts.coverage))
+    because = [f"{_shown(reading)} only in the {'material' if n > 0 else 'copy'}" for reading, n in sorted(read.items()) if n]
+    return tuple(told + because) if told else ()
+
+
+def _reading(source: Coverage) -> tuple[str, int, int, int]:
+    return source.format, source.data, source.noise, source.rejected
+
+
+def _shown(reading: tuple[str, int, int, int]) -> str:
+    kind, data, noise, rejected = reading
+    return f"a file read as {kind} with {data} lines of data, {noise} of noise, {rejected} rejected,"
 
 
 def _compared(before: Diagnosis, after: Diagnosis) -> Iterator[tuple[str, object, object]]:

@@ -9,6 +9,9 @@ import click
 
 from mqlab.verbs.material import progress
 
+_MAX_SHOWN = 40
+"""Words in a list that a person looks through."""
+
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
@@ -29,6 +32,7 @@ from mqlab.verbs.material import progress
     help="Which name became what (default: OUTPUT.map.json).",
 )
 @click.option("--shift", "weeks", type=int, default=0, metavar="WEEKS", help="Move all moments by so many weeks.")
+@click.option("--keep-payload", is_flag=True, help="Keep what messages carried, but for names and secrets.")
 @click.option("--no-check", is_flag=True, help="Do not diagnose the copy and compare.")
 @click.option("--master", help="Spark master, e.g. spark://host:7077.")
 @click.option("--workspace", help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache).")
@@ -39,19 +43,26 @@ def redact(paths: tuple[str, ...], output: Path, key: Path | None, map_: Path | 
     stem = output.with_name(output.name.removesuffix(".tar.zst"))
     key, map_ = key or stem.with_name(f"{stem.name}.key"), map_ or stem.with_name(f"{stem.name}.map.json")
     check = not chosen["no_check"]
-    options = Options(key, map_, chosen["weeks"], chosen["workspace"], chosen["master"], check)
+    options = Options(key, map_, chosen["weeks"], chosen["workspace"], chosen["master"], check, chosen["keep_payload"])
     with progress() as tell:
         done = redact(paths, output, options, tell)
     kinds = ", ".join(f"{kind} {len(names)}" for kind, names in done.pseudonyms.items())
-    click.echo(f"{done.output}: names replaced, by kind: {kinds or 'none'}.\nFor you alone: {key} and {map_}.")
+    click.echo(f"{done.output}: {done.replaced} words replaced; names by kind: {kinds or 'none'}.")
+    click.echo(f"For you alone: {key} and {map_}.")
     if done.words:
-        click.echo(f"Words of the software, renamed only where a name is expected: {', '.join(done.words)}.")
+        click.echo(f"Words of the software, replaced only where a name is expected: {', '.join(done.words)}.")
+    if done.unsure:
+        click.echo(f"Look for these, which may be somebody's name: {', '.join(done.unsure[:_MAX_SHOWN])}.")
     for one in done.left_out:
         click.echo(f"Left out: {one.name}: {one.because}")
-    for name, times in done.left.items():
+    for name, times in list(done.left.items())[:_MAX_SHOWN]:
         click.echo(f"Still there, {times} times: {name}", err=True)
+    if len(done.left) > _MAX_SHOWN:
+        click.echo(f"Still there: {len(done.left) - _MAX_SHOWN} others.", err=True)
     for what in done.differs:
         click.echo(f"mqlab says otherwise of the copy: {what}", err=True)
-    if not done.differs and check:
+    if check and not done.differs:
         click.echo("mqlab says the same of the copy.")
+    if not check:
+        click.echo("The copy was not diagnosed: whether mqlab says the same of it is unknown.")
     return 1 if done.left or done.differs else 0

@@ -12,7 +12,7 @@ import lzma
 import os
 import shutil
 import tarfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -98,8 +98,10 @@ def _opened(name: str, file: Path, modified: float | None, scratch: Path, depth:
         yield LeftOut(name, unpacked.problem)
 
 
-def masked(text: Text, target: Path) -> Text | LeftOut:
-    """*text* with its secrets masked, unpacked to *target*, in UTF-8 whatever its encoding was."""
+def cleaned(
+    text: Text, target: Path, without: Callable[[Iterable[bytes]], Iterable[bytes]]
+) -> Text | LeftOut:
+    """*text* with its secrets masked and *without* payloads, unpacked to *target*, in UTF-8 whatever its encoding was."""
     try:
         codec = encodings.told(_start(text.file))
         if codec:
@@ -107,7 +109,7 @@ def masked(text: Text, target: Path) -> Text | LeftOut:
             if problem := streams.transcoded(text.file, wide, codec):
                 return LeftOut(text.name, problem)
         with streams.opened(wide if codec else text.file) as stream, target.open("wb") as out:
-            for piece in masked_bytes(stream):
+            for piece in without(masked_bytes(stream)):
                 out.write(piece)
     except _UNREAD as error:
         return LeftOut(text.name, f"It is no text, or damaged: {error}.")
@@ -154,11 +156,6 @@ class Target:
             self.folder = Path(mkdtemp(prefix=f".{output.name}-", dir=output.parent))
         except OSError as error:
             raise TargetError(output, error.strerror or str(error)) from error
-
-    def clear(self) -> None:
-        """Throw away what was written so far."""
-        shutil.rmtree(self.folder)
-        self.folder.mkdir(mode=0o700)
 
     def put(self, name: str, pieces: Iterator[bytes], packed: str | None, modified: float | None) -> None:
         """Write *pieces* to the file *name*, compressed as told."""

@@ -11,13 +11,14 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from ipaddress import ip_address
+from itertools import chain
 from pathlib import PurePosixPath
 
 import polars as pl
 
 from mqlab.capture import Capture
 from mqlab.gather.redact_pseudonyms import can_change
-from mqlab.gather.redact_words import is_given
+from mqlab.gather.redact_words import is_given, is_software
 from mqlab.sources import Role
 
 Names = dict[str, set[str]]
@@ -44,7 +45,7 @@ _LABELS = {
 }  # fmt: skip
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_VALUE = r"""[\"'\[(<]*(?P<{0}>[^\s\"',;\]\[(){{}}<>|=]{{2,255}})"""
+_VALUE = r"""[\"'\[(<]*(?:User:)?(?:CN=)?(?P<{0}>[^\s\"',;&?\]\[(){{}}<>|=]{{2,255}})"""
 _NAMED = re.compile(
     r"(?i)(?<![a-z0-9])(?:"
     rf"topic[._-]?(?:name)?[\"']?\s?[=:]\s?{_VALUE.format('topic')}"
@@ -55,18 +56,22 @@ _NAMED = re.compile(
     r"|partitions?[=: ] ?\[?(?P<placed>[\w.-]{2,249})-\d{1,5}(?![\w.-])"
     r"|\w*://(?:[^\s/@\"']{1,200}@)?(?P<url>[\w.-]{2,255})"
     r"|(?:servers|listeners|connect|voters|namesrvaddr|addr)[\"']?\s?[=:]\s?[\[\"']?(?P<several>[\w.\-:@/,; ]+:\d{2,5})"
-    r"|(?P<beside>[a-z][\w.-]{1,253})/\d{1,3}(?:\.\d{1,3}){3}:\d)"
+    r"|(?P<beside>[a-z][\w.-]{1,253})/\d{1,3}(?:\.\d{1,3}){3}:\d"
+    r"|(?P<mail>[\w.+-]{1,64}(?:@|%40)[\w-]{1,63}(?:\.[\w-]{1,63})+)"
+    r"|(?:/(?:home|users)/|\\\\?users\\\\?)(?P<home>[\w.-]{2,64})"
+    rf"|(?:pod|container|namespace|node|service[._-]?account|tenant|customer|account|owner|author|operator|contact|login|email"
+    rf"|opened[._-]?by|assignee|engineer|reported[._-]?by|serial|cn|ou|uid)(?:[._-]?(?:id|name))?[\"']?\s?[=:]\s?{_VALUE.format('keyed')}"
+    r"|(?:customer|account|acct|card|phone|mobile|tel|telephone|imei|imsi|msisdn|iban|ssn|电话|手机|手机号|联系)"
+    r"(?:[._-]?(?:id|no|nr|number))?[\"']?\s?(?:[=:#]|at|on)?\s?[\"']?(?P<number>\d{6,20})(?!\w)"
+    r"|arn:[\w-]+:[\w-]*:[\w-]*:(?P<cloud>\d{12})|(?P<label>[a-z]{1,16}[-_]\d{6,15})(?!\w))"
 )
-_PLACES = frozenset((
-    "app", "apps", "bundle", "capture", "clients", "cluster", "data", "etc", "files", "gc", "home", "kubernetes",
-    "journal", "lib", "local", "log", "logs", "material", "node", "nodes", "opt", "output", "previous", "root",
-    "server", "servers", "service", "srv", "state", "tmp", "usr", "var",
-))  # fmt: skip
-"""Words of which names of files and folders are made that tell nothing of anybody."""
-_KINDS = {"url": "host", "beside": "host", "placed": "topic"}
-_FOUR = re.compile(r"(?<![\w.])(?<!ersion )(?<!ersion: )\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\w|-[A-Za-z])")
-_SIX = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])")
-_MAC = re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:])")
+_LIKELY = re.sub(
+    r"\(\?!(?:\[[^\]]*\]|\\w)\)", "",
+    re.sub(r"\{(\d),\d{2,3}\}", r"{\1,}", _NAMED.pattern).replace("(?<![a-z0-9])", "(?:^|[^a-z0-9])"),
+)  # fmt: skip
+"""What ``_NAMED`` may find, for an engine that is fast and looks neither back nor ahead."""
+_KINDS = {"url": "host", "beside": "host", "placed": "topic", "mail": "user", "home": "user", "keyed": "user", "cloud": "number"}
+_MOMENT = re.compile(r"1[5-9]\d{8}(?:\d{3}|\d{6}|\d{9})?")
 _PORT = re.compile(r"(?<=[^:]):\d{1,5}$")
 
 
@@ -90,15 +95,28 @@ def of_capture(capture: Capture) -> Names:
 
 
 def in_text(text: str) -> Iterator[tuple[str, str]]:
-    """(kind, name) of what lines say by key or by the shape of an address."""
-    for found in _NAMED.finditer(text):
+    """(kind, name) of what lines say by key."""
+    lines = pl.Series(text.encode("utf-8", "replace").decode().split("\n"), dtype=pl.String)
+    likely = lines.str.extract_all(_LIKELY).explode().drop_nulls().unique(maintain_order=True)
+    for found in chain.from_iterable(map(_NAMED.finditer, likely)):
         kind = str(found.lastgroup)
         if kind == "several":
             yield from (("host", host) for host in _hosts(found["several"]))
-        else:
+        elif kind in ("label", "keyed") and (number := re.fullmatch(r"(?:([A-Za-z]+)[-_])?(\d{6,20})", found[kind])):
+            known = _MOMENT.fullmatch(number[2]) or (number[1] and is_software(number[1]))
+            yield from () if known else (("number", number[2]),)
+        elif kind != "label":
             yield _KINDS.get(kind, kind), found[kind]
-    shaped = {found for pattern in (_FOUR, _SIX, _MAC) for found in pattern.findall(text)}
-    yield from (("address", found) for found in sorted(shaped) if _is_address(found))
+
+
+def is_address(text: str) -> bool:
+    """Whether *text* is an address of a host or of its network card, and not of this host for itself."""
+    if re.fullmatch(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}", text):
+        return True
+    try:
+        return bool(re.search(r"[.:].*[.:]", text)) and not ip_address(text).is_loopback
+    except ValueError:
+        return False
 
 
 def below(topics: Collection[str]) -> re.Pattern[str] | None:
@@ -109,21 +127,20 @@ def below(topics: Collection[str]) -> re.Pattern[str] | None:
     return re.compile(rf"(?<![\w/.$-])(?:{'|'.join(map(re.escape, firsts))})(?:/[^\s\"',;|()\[\]{{}}<>/]*)+")
 
 
-def settled(found: Mapping[str, Iterable[str]], own: Collection[str]) -> Names:
+def settled(found: Mapping[str, Iterable[str]]) -> Names:
     """Every name once, of the first kind that has it, taken apart, without those that tell nothing of anybody.
 
-    A party is what a file is called: where that is made of *own* words of the software only, and holds nobody's name,
-    it is nobody.
+    A party is what a file is called: where that is made of words of the software only, and holds nobody's name, it is
+    nobody.
     """
     kept: Names = defaultdict(set)
     seen: set[str] = set()
-    for kind in ("topic", "group", "client", "host", "user", "address", "party"):
+    for kind in ("topic", "group", "client", "host", "user", "address", "number", "party"):
         for name in sorted({part for told in found.get(kind, ()) for part in _parts(kind, told)}):
-            words = re.findall(r"[A-Za-z]+", name)
-            nobody = kind == "party" and all(word in own or word in _PLACES for word in words)
+            nobody = kind == "party" and all(map(is_software, re.findall(r"[^\W_]+", name)))
             nobody = nobody and not any(f"-{other}-" in f"-{name}-" for other in kept["client"] | kept["group"])
             if name not in seen and not nobody and not is_given(name) and can_change(name) and len(name) > 1:
-                kept["address" if _is_address(name) else kind].add(name)
+                kept["address" if is_address(name) else kind].add(name)
                 seen.add(name)
     numbered = {name for name in seen if (stem := re.sub(r"-\d{1,4}$", "", name)) != name and stem in kept["topic"]}
     return {kind: names - numbered for kind, names in kept.items()}
@@ -183,7 +200,10 @@ def _hosts(text: str) -> Iterator[str]:
 
 def _parts(kind: str, told: str) -> Iterator[str]:
     """What of *told* somebody chose."""
-    name = told.removeprefix("/").removeprefix("User:")
+    name = told.removeprefix("/").removeprefix("User:").replace("%40", "@")
+    if kind == "number":
+        yield name
+        return
     if kind in ("client", "party", "user"):
         name = re.sub(rf"-{_UUID}$", "", name) if not re.fullmatch(_UUID, name) else name
         for part in name.split("@") if "@" in name else (name,):
@@ -204,12 +224,3 @@ def _of_client(part: str) -> Iterator[str]:
         return
     own = re.fullmatch(r"consumer-(.+)-\d+", part)
     yield own[1] if own else part
-
-
-def _is_address(text: str) -> bool:
-    if re.fullmatch(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}", text):
-        return True
-    try:
-        return bool(re.search(r"[.:].*[.:]", text)) and not ip_address(text).is_loopback
-    except ValueError:
-        return False

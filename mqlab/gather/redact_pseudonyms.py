@@ -32,6 +32,9 @@ _WHOLE = tuple(map(ip_network, ("0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3")))
 _OWN = tuple(map(ip_network, ("10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16")))
 """Networks that everybody has: their first two numbers stay, since some of them are on every host anew."""
 _LIBVIRT = ip_network("192.168.122.0/24")
+_HEXED = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[\da-f-]{6,}")
+"""Ids in hex, in which no digits count anything."""
+_IDEOGRAMS = "".join(map(chr, range(0x4E00, 0x9FA6)))
 _ATTEMPTS = 120
 _LEFT = 1000
 """Words to avoid that are better than one name that is left, be it as the pseudonym of another."""
@@ -54,6 +57,12 @@ class Pseudonyms:
                 self._grow(root, signs)
         words = {word.lower() for name in known for word in (name, *re.findall(r"[^\W_]{2,}", name))}
         self.of = self._drawn(known, {*known}, {*words} | {*taken})
+        self.tokens = {
+            before: after
+            for name, other in self.of.items()
+            for before, after in zip(tokens(name), tokens(other), strict=True)
+        }
+        """What each word and address in a name became."""
 
     def _grow(self, root: str, signs: Signs) -> None:
         for place, (sign, alphabet) in enumerate(signs):
@@ -86,6 +95,38 @@ class Pseudonyms:
                 places = sorted(draw.sample(range(low + 1, high), len(moved)))
                 images |= {sign: alphabet[place] for sign, place in zip(moved, places, strict=True)}
         return images
+
+
+def tokens(name: str) -> list[str]:
+    """The words and addresses in *name*, one after the other."""
+    return [token[0] for token in _TOKEN.finditer(name)]
+
+
+def disguised(key: bytes, words: Iterable[str], taken: Collection[str]) -> dict[str, str]:
+    """What each of *words* in lower case becomes that is in no name: as long, of the same kinds of signs, no order.
+
+    No two become one, and none becomes a word of *taken*, as long as there are enough others.
+    """
+    used: set[str] = set()
+    drawn = {}
+    for word in sorted(set(words)):
+        alphabets = [_free(sign) for sign in word] if not is_hexed(word) else [_hex(sign) for sign in word]
+        stays = _count(word)
+        for attempt in range(_ATTEMPTS):
+            seed = hmac.digest(key, f"{attempt}\0word\0{word}".encode("utf-8", "surrogatepass"), "sha256")
+            draw = random.Random(int.from_bytes(seed))
+            signs = [draw.choice(alphabet) if alphabet else sign for sign, alphabet in zip(word, alphabets, strict=True)]
+            other = "".join(signs[: len(word) - stays]) + word[len(word) - stays :]
+            if other not in used and other not in taken and other != word:
+                break
+        used.add(other)
+        drawn[word] = other
+    return drawn
+
+
+def recased(image: str, word: str) -> str:
+    """*image*, which is in lower case, with the capitals of *word*."""
+    return "".join(new.upper() if old.isascii() and old.isupper() else new for new, old in zip(image, word, strict=True))
 
 
 def can_change(name: str) -> bool:
@@ -135,6 +176,21 @@ def _alphabet(sign: str) -> str:
     # The 64 characters that share all bytes of UTF-8 but the last.
     block = (chr((ord(sign) & ~63) + place) for place in range(64))
     return "".join(each for each in block if each.isalpha() and not each.isascii())
+
+
+def _count(word: str) -> int:
+    """Digits at the end of *word* that stay, since they count what is called by the letters before."""
+    found = _COUNT.search(word)
+    return len(found[0]) if found and any(map(str.isalpha, word)) and not is_hexed(word) else 0
+
+
+def is_hexed(word: str) -> bool:
+    """Whether *word* is an id in hex, in small letters."""
+    return _HEXED.fullmatch(word) is not None
+
+
+def _free(sign: str) -> str:
+    return _IDEOGRAMS if sign in _IDEOGRAMS else _alphabet(sign)
 
 
 def _hex(sign: str) -> str:

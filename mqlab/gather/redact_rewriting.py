@@ -1,144 +1,83 @@
-"""Bytes without their names: each name gives way to its pseudonym of the same length, wherever it stands.
+"""Bytes without their names: each word gives way to its image of the same length, wherever it stands.
 
-All names are looked for at once (Aho and Corasick, in Polars), and where several begin, the longest counts. A name of
-six characters or more, or with a sign in it, is found within other words too, unless these are the software's own; a
-shorter one must stand alone. A name that is a word of the software is renamed only where a name is expected: behind
-``topic=`` and its like, before a partition's number, in a cell of a table.
+Words are looked up one by one. A name that is made of words of the software is looked for as a whole, with any signs
+between its words: ``order-sync`` is ``order_sync`` for JMX and ``order%2Fsync`` in an address of a page. Where it is
+a single such word, it is replaced only where a name is expected: behind ``topic=`` and its like, before a partition's
+number, in a cell of a table.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from ipaddress import IPv4Address
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
-from urllib.parse import quote
 
-import polars as pl
+from mqlab.gather.redact_images import TOKEN
+from mqlab.gather.redact_pseudonyms import Pseudonyms
 
-_SURE = 6
-"""Characters from which a name is no part of another word by chance."""
-_SPELLINGS: tuple[Callable[[str], str], ...] = (
-    str, lambda n: n.replace(".", "_"), lambda n: n.replace("/", "\\/"), lambda n: n.replace("/", "."),
-    lambda n: n.replace("/", "_"), lambda n: quote(n, safe=""), str.upper, str.lower, str.capitalize,
-)  # fmt: skip
-"""How others write a name: JMX, JSON, AMQP, addresses of pages, environments."""
+_RUN = re.compile(r"[^\W_]+")
+_BETWEEN = re.compile(rb"[-._/@%~+#:\\]{1,4}")
+"""What stands between two words of one name."""
 _KEY = rb"(?i:topics?|groups?|clients?|consumers?|members?|user|users|host|hosts|partitions?|queue)"
 _END = rb"(?![A-Za-z0-9_]|[.-][A-Za-z])"
-_ALNUM = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-_NUMERALS = frozenset(b"0123456789")
-_PAYLOAD = re.compile(
-    rb"(?i)(?<![\w.])(?P<name>\"?(?:payload|body)\"?[ \t]?[=:][ \t]?)"
-    rb"(?P<value>\"(?:[^\"\\\n]|\\.)*\"|(?!\[masked)[^\s\"\d][^\n]*?(?=,[ \t]?[a-z_]+(?:: |=)|[\r\n]|\Z))"
-)
-_NO_PAYLOAD = re.compile(rb"\$SYS/|key: (?:\{\"(?:type|version)\"|(?:offset_commit|group_metadata|metadata|offset)::)")
 
 
 class Rewriter:
     """Rewrites pieces of whole lines; the same for every file of a capture."""
 
-    def __init__(self, pseudonyms: Mapping[str, str], own: Collection[str], bold: bool = False) -> None:
-        """Rename by *pseudonyms*; *own* are words of the software, *bold* renames what is one, too, everywhere."""
-        self._own = frozenset(word.encode() for word in own)
-        self.placed = {name: other for name, other in pseudonyms.items() if name in own and not bold}
-        """Names that are renamed only where a name is expected."""
-        self._of: dict[bytes, bytes] = {}
-        everywhere = {name: other for name, other in pseudonyms.items() if name not in self.placed}
-        for name, other in everywhere.items():
-            for spell in _SPELLINGS[:1] if name in own else _SPELLINGS:
-                self._learn(spell(name), spell(other), name, everywhere)
-            if _is_four(name):
-                self._learn(_hexed(name), _hexed(other), name, everywhere)
-        self._patterns = [name.decode() for name in sorted(self._of, key=lambda name: (-len(name), name))]
+    def __init__(self, images: Mapping[str, str], names: Pseudonyms, core: Collection[str]) -> None:
+        """Replace words by their *images*, and *names* that are made of words of the *core*."""
+        told = {name: list(_steps(name, other, images, core)) for name, other in names.of.items()}
+        single = {steps[0][0]: steps[0][1] for steps in told.values() if len(steps) == 1 and steps[0][0] != steps[0][1]}
+        self.placed = {name: other for name, other in single.items() if name.lower() in core}
+        """Names that are replaced only where a name is expected."""
+        self._of = {_bytes(name): _bytes(other) for name, other in images.items()}
+        self._long = _sequences([steps for steps in told.values() if len(steps) > 1], core)
+        self._lengths: dict[bytes, list[int]] = defaultdict(list)
+        for words in sorted(self._long, key=len, reverse=True):
+            if len(words) not in self._lengths[words[0]]:
+                self._lengths[words[0]].append(len(words))
         self._expected = _expected(self.placed)
 
-    def _learn(self, name: str, other: str, of: str, everywhere: Mapping[str, str]) -> None:
-        wide, new = _wide(name), _wide(other)
-        fits = len(wide) == len(new) and (name == of or (name not in everywhere and wide not in self._own))
-        if fits and (name == of or len(name) >= 4):
-            self._of.setdefault(wide, new)
-
     def rewritten(self, data: bytes) -> bytes:
-        """*data* with pseudonyms for names."""
-        wide = data.decode("latin-1").encode()
-        if self._patterns:
-            buffer = bytearray(wide)
-            for begin, name in self._found(wide):
-                buffer[begin : begin + len(name)] = self._of[name]
-            wide = bytes(buffer)
-        if self._expected:
-            wide = self._expected.sub(self._renamed, wide)
-        return wide.decode().encode("latin-1")
+        """*data* with images for words."""
+        found = TOKEN.split(data)
+        words = found[1::2]
+        of = self._of
+        found[1::2] = [of.get(word, word) for word in words]
+        for place in [place for place, word in enumerate(words) if word in self._lengths] if self._lengths else ():
+            self._place(place, words, found)
+        written = b"".join(found)
+        return self._expected.sub(self._renamed, written) if self._expected else written
+
+    def name(self, name: str) -> str:
+        """What becomes of *name*, where it is expected."""
+        written = self.rewritten(_bytes(name)).decode("utf-8", "surrogateescape")
+        return _RUN.sub(lambda run: self.placed.get(run[0], run[0]), written)
 
     def path(self, name: str) -> str:
-        """The path *name* with pseudonyms for names, also where a file is called by a word of the software."""
-        known = {_wide(one): _wide(other) for one, other in self.placed.items()}
-        parts = re.split(rb"(?<![^/])([^/.]+)", _wide(name))
+        """The path *name* with images for words, also where a file is called by a word of the software."""
+        known = {_bytes(one): _bytes(other) for one, other in self.placed.items()}
+        parts = re.split(rb"(?<![^/])([^/.]+)", self.rewritten(_bytes(name)))
         parts[1::2] = [known.get(part, part) for part in parts[1::2]]
-        data = b"".join(parts).decode().encode("latin-1")
-        return self.rewritten(data).decode("utf-8", "surrogateescape")
+        return b"".join(parts).decode("utf-8", "surrogateescape")
 
-    def left(self, data: bytes) -> Mapping[str, int]:
-        """How often each name, as it is known, still stands in *data* where it would be renamed."""
-        counts: dict[str, int] = {}
-        for _, name in self._found(data.decode("latin-1").encode()) if self._patterns else ():
-            told = name.decode().encode("latin-1").decode("utf-8", "replace")
-            counts[told] = counts.get(told, 0) + 1
-        return counts
+    def _place(self, place: int, words: list[bytes], found: list[bytes]) -> None:
+        """Put the image of the longest name that begins at *place* into *found*."""
+        for length in self._lengths[words[place]]:
+            at = _following(place, length, words, found)
+            images = self._long.get(tuple(words[one] for one in at)) if len(at) == length else None
+            if images:
+                for one, image in zip(at, images, strict=True):
+                    found[2 * one + 1] = image
+                return
 
     def _renamed(self, found: re.Match[bytes]) -> bytes:
         group = str(found.lastgroup)
         name = found[group]
-        new = _wide(self.placed[name.decode().encode("latin-1").decode()])
         start = found.start(group) - found.start()
-        return found[0][:start] + new + found[0][start + len(name) :]
-
-    def _found(self, wide: bytes) -> Iterator[tuple[int, bytes]]:
-        """Where names stand that are to be renamed, and which; none overlaps another."""
-        text, patterns = pl.Series([wide.decode()]), self._patterns
-        places = text.str.find_many(patterns, overlapping=True)[0].to_list()
-        names = text.str.extract_many(patterns, overlapping=True)[0].to_list()
-        done = 0
-        for begin, minus, name in sorted(
-            (at, -len(n), n) for at, n in ((a, n.encode()) for a, n in zip(places, names, strict=True))
-        ):
-            if begin >= done and self._stands(wide, begin, begin - minus, name):
-                yield begin, name
-                done = begin - minus
-
-    def _stands(self, wide: bytes, begin: int, end: int, name: bytes) -> bool:
-        before = wide[begin - 1] if begin else 32
-        after = wide[end] if end < len(wide) else 32
-        if before in _ALNUM and _is_escape(wide, begin):
-            before = 32
-        if re.fullmatch(rb"\d+(?:\.\d+){3}", name):
-            dotted = after == 46 and end + 1 < len(wide) and wide[end + 1] in _NUMERALS
-            return before not in _NUMERALS and before != 46 and after not in _NUMERALS and not dotted
-        if re.fullmatch(rb"[0-9A-F]{8}", name) and after in _ALNUM:
-            return (
-                before not in _ALNUM and re.match(rb"[0-9A-F]{8,24}(?![0-9A-Za-z])", wide[end : end + 25]) is not None
-            )
-        if (name[:1].isdigit() and before in _NUMERALS) or (name[-1:].isdigit() and after in _NUMERALS):
-            return False
-        alone = before not in _ALNUM and after not in _ALNUM
-        if alone or len(name) < _SURE:
-            return alone
-        return self._around(wide, begin, end) not in self._own
-
-    @staticmethod
-    def _around(wide: bytes, begin: int, end: int) -> bytes:
-        while begin and wide[begin - 1] in _ALNUM:
-            begin -= 1
-        while end < len(wide) and wide[end] in _ALNUM:
-            end += 1
-        return wide[begin:end]
-
-
-def without_payloads(data: bytes) -> bytes:
-    """*data* with each payload that a line prints blotted out, in as many bytes; numbers and nulls stay."""
-    if not _PAYLOAD.search(data):
-        return data
-    return b"\n".join(line if _NO_PAYLOAD.search(line) else _PAYLOAD.sub(_blotted, line) for line in data.split(b"\n"))
+        return found[0][:start] + _bytes(self.placed[name.decode()]) + found[0][start + len(name) :]
 
 
 def whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -154,19 +93,55 @@ def whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
         rest = data[cut:]
 
 
-def _blotted(found: re.Match[bytes]) -> bytes:
-    value = found["value"]
-    if value.strip(b'"').lower() in (b"null", b"<delete>", b"[masked]", b"none", b""):
-        return found[0]
-    quoted = value[:1] == b'"'
-    return found["name"] + (b'"' + b"x" * (len(value) - 2) + b'"' if quoted else b"x" * len(value))
+def _steps(name: str, other: str, images: Mapping[str, str], core: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The words of *name* and what each becomes, without counts at its end."""
+    pairs = list(zip(_RUN.findall(name), _RUN.findall(other), strict=True))
+    while pairs and pairs[-1][0].isdigit() and pairs[-1][0] == pairs[-1][1]:
+        pairs.pop()
+    for before, after in pairs:
+        yield before, after if before.lower() in core else images.get(before, after)
+
+
+def _sequences(
+    told: Collection[list[tuple[str, str]]], core: Collection[str]
+) -> dict[tuple[bytes, ...], tuple[bytes, ...]]:
+    """By their words, names of several words that are not all replaced wherever they stand, and their stems."""
+    kept: dict[tuple[bytes, ...], tuple[bytes, ...]] = {}
+    for steps in told:
+        for length in range(len(steps), 1, -1):
+            words, others = zip(*steps[:length], strict=True)
+            if all(word == other for word, other in zip(words, others, strict=True)):
+                continue
+            known = any(mark.join(words).lower() in core for mark in "-._")
+            needed = any(word.lower() in core or len(word) == 1 or word.isdigit() for word in words)
+            if needed and not (known and length < len(steps)):
+                for spell in (str, str.lower, str.upper, str.capitalize):
+                    spelled = tuple(_bytes(spell(word)) for word in words)
+                    kept.setdefault(spelled, tuple(_bytes(spell(other)) for other in others))
+    return kept
+
+
+def _following(place: int, length: int, words: list[bytes], found: list[bytes]) -> list[int]:
+    """Where the *length* words stand that follow each other from *place* on, as those of one name do."""
+    at = [place]
+    while len(at) < length:
+        last = at[-1] + 1
+        if last < len(words) and words[last][:1] == b"%" and not found[2 * last]:
+            if last + 1 < len(words) and not found[2 * last + 2]:
+                at.append(last + 1)
+                continue
+            break
+        if last >= len(words) or not _BETWEEN.fullmatch(found[2 * last]):
+            break
+        at.append(last)
+    return at
 
 
 def _expected(placed: Collection[str]) -> re.Pattern[bytes] | None:
     """Where names are expected that are words of the software, too."""
     if not placed:
         return None
-    names = b"|".join(re.escape(_wide(name)) for name in sorted(placed, key=lambda n: (-len(n), n)))
+    names = b"|".join(re.escape(_bytes(name)) for name in sorted(placed, key=lambda n: (-len(n), n)))
     return re.compile(
         rb"(?<![A-Za-z0-9])"
         + _KEY
@@ -192,23 +167,5 @@ def _expected(placed: Collection[str]) -> re.Pattern[bytes] | None:
     )
 
 
-def _wide(name: str) -> bytes:
-    """The bytes of *name*, each of them as one character, in UTF-8."""
-    return name.encode("utf-8", "surrogateescape").decode("latin-1").encode()
-
-
-def _is_escape(wide: bytes, begin: int) -> bool:
-    """Whether what stands before *begin* ends an escape: a backslash and its letter, or %2F."""
-    return (
-        wide[begin - 2 : begin] in (rb"\n", rb"\t", rb"\r")
-        or re.search(rb"%[0-9A-F]{2}\Z", wide[max(0, begin - 3) : begin]) is not None
-    )
-
-
-def _is_four(name: str) -> bool:
-    return re.fullmatch(r"\d+(?:\.\d+){3}", name) is not None
-
-
-def _hexed(address: str) -> str:
-    """An address as ids of RocketMQ's messages begin."""
-    return f"{int(IPv4Address(address)):08X}"
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -1,19 +1,29 @@
-"""The software's own words: what brokers, clients and their tools write, by which mqlab knows their files and lines.
+"""The software's own words, and nothing but these may stay in a copy: all others are somebody's.
 
-A topic may be called ``error`` and a group ``group``. Such a name is renamed where a name is expected, and nowhere
+They are the words by which mqlab knows files, lines, settings and metrics, those of ``vocabulary.txt`` (brokers, their
+clients and tools; ``redact_vocabulary`` makes it), of Python and the operating system, and of moments. A word may be
+put together of them: ``GroupCoordinator``, ``1032ms``, ``sha256``.
+
+A topic may be called ``error`` and a group ``group``. Such a name is replaced where a name is expected, and nowhere
 else. Names that brokers and libraries give themselves are nobody's secret: they stay.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
+import builtins
+import errno
+import os
 import re
+import signal
 import tomllib
 from collections.abc import Collection, Iterator
 from functools import cache
+from http import HTTPStatus
 from importlib import import_module
 from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
@@ -36,6 +46,77 @@ _GIVEN = re.compile(
     r"|github\.com|slf4j\.org|w3\.org|example\.(?:com|org))",
 )
 """Names that brokers and libraries give themselves or everything."""
+
+
+_MORE = """
+jan feb mar apr may jun jul aug sep oct nov dec january february march april june july august september october november
+december mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday am pm utc gmt cet cest est
+edt cst cdt pst pdt mst mdt bst ist jst kst msk ms us ns sec secs min mins hr hrs kb mb gb tb kib mib gib tib bps kbps
+mbps hz mhz ghz pod pods namespace namespaces node nodes container containers image images kubelet kubectl kubernetes k8s
+deployment deployments statefulset replicaset daemonset configmap ingress crashloopbackoff oomkilled docker containerd
+podman compose helm istio envoy systemd journald syslog kernel oom killer dmesg cgroup sshd sudo cron stdout stderr
+localhost localdomain amazonaws aws azure gcp googleapis arn eu us ap sa ca af me north south east west central
+northeast southeast northwest southwest ec2 eks aks gke svc internal external local intranet corp lan http https mqtts
+wss ws amqp grpc jdbc jmx json yaml yml xml csv tsv log logs txt md conf cfg properties ini gz tgz tar zst bz2 xz zip
+ndjson jsonl html pem crt key jks db sql out err pid tmp var etc opt usr lib bin home root srv mnt proc dev run cn ou dc
+st uid gid com org net io info gov edu emqx mosquitto vernemq hivemq rabbitmq nanomq erlang beam otp elixir librdkafka
+rdkafka confluent aiokafka sarama franz kafkajs paho gmqtt mqttx strimzi redpanda burrow kminion cruise prometheus
+grafana loki fluentd fluentbit logstash filebeat elasticsearch opensearch kibana elk cloudwatch datadog opentelemetry
+otel jaeger telegraf influxdb victoriametrics thanos alertmanager log4j log4j2 logback slf4j python python3 java golang
+nodejs dotnet spring springframework hibernate flink spark hadoop zookeeper debezium akka netty jetty tomcat ubuntu debian
+centos rhel alpine linux windows darwin amd64 x86 x64 aarch64 arm64 restarted restarting rebalanced rebalancing yesterday
+today tomorrow tonight morning afternoon evening noticed escalated paged incident outage rollback rollout deploy deployed
+deploying release releases timeline impact suspect suspected symptoms hypothesis mitigated mitigation postmortem oncall
+mqlab ve re ll isn wasn doesn didn advmss ato bbr bw rto rtt mrtt minrtt lastack lastrcv lastsnd mss pacing pmtu rcvmss
+segs ssthresh wnd wscale notsent unacked retrans cwnd rcv snd skmem timewait estab ss nan gnu libs compat eth0 nonheap
+young scala features feature relabel activecontrollercount atminisrpartitioncount failedfetchrequests failedisrupdates
+globalpartitioncount globaltopiccount leadercount offlinereplicacount producemessageconversions requestbytes
+underminisrpartitioncount preferredreplicaimbalancecount offlinepartitionscount uncleanleaderelections
+isrshrinks isrexpands totalproducerequests totalfetchrequests failedproducerequests bytesrejected
+"""
+"""Words of moments, units, operating systems, clouds, observers and notes, which no jar holds."""
+STRUCTURE = frozenset("com net org io info gov edu local localdomain internal svc cluster lan home corp intranet www".split())
+"""Words of which everybody's domains are made: they are no name by themselves."""
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_MOMENT = re.compile(r"\d+T\d+Z?|[TZ]\d*|0x[0-9a-fA-F]{1,16}|\d+[eE]\d+|(?:\d+(?:d|h|m|s|ms|us|ns))+|[vpP]\d{1,3}")
+"""Moments, durations, numbers with an exponent or in hex, versions, percentiles."""
+_MIN_PART = 3
+"""Letters of one part at least, of a word that is put together: parts of two letters make up any id."""
+_MAX_NUMBERED = 15
+"""Signs of a word and its number, such as ``node01``; what is longer is an id."""
+
+
+@cache
+def vocabulary() -> frozenset[str]:
+    """All words of the software, in lower case."""
+    named = [name for name in dir(builtins) if name[0].isalpha()]
+    said = [os.strerror(code) for code in errno.errorcode] + [status.phrase for status in HTTPStatus]
+    other = " ".join([_MORE, *named, *said, *errno.errorcode.values(), *(one.name for one in signal.Signals)])
+    shipped = files("mqlab").joinpath("gather/vocabulary.txt").read_text(encoding="utf-8").split()
+    own = own_words({str(form.FORMAT.name) for form in FORMATS})  # type: ignore[attr-defined]
+    found = (word.lower() for text in (*own, other) for word in re.findall(r"[^\W_]+", text))
+    parts = (part.lower() for word in re.findall(r"[A-Za-z]+", other) for part in _PARTS.findall(word))
+    return frozenset(shipped).union(found, parts)
+
+
+def parts(run: str) -> list[str]:
+    """What letters and digits in a row are put together of, by case and kind."""
+    return _PARTS.findall(run)
+
+
+def is_software(run: str) -> bool:
+    """Whether letters and digits in a row are a word of the software, a number or a moment."""
+    if _is_known(run) or not any(map(str.isalpha, run)) or _MOMENT.fullmatch(run):
+        return True
+    letters = [part for part in parts(run) if part.isalpha()]
+    if any(map(str.isdigit, run)):
+        return len(letters) == 1 and (len(letters[0]) == 1 or _is_known(letters[0])) and len(run) <= _MAX_NUMBERED
+    long = [part for part in letters if len(part) >= _MIN_PART]
+    return 2 * len(long) >= len(letters) and all(map(_is_known, letters))
+
+
+def _is_known(word: str) -> bool:
+    return word.lower() in vocabulary() or (len(word) == 1 and word.isascii())
 
 
 def is_given(name: str) -> bool:
@@ -72,11 +153,17 @@ def _modules(package: ModuleType) -> list[str]:
 
 def _texts(name: str) -> Iterator[str]:
     """The texts that stand in a module, without those that explain it."""
-    tree = ast.parse(inspect.getsource(import_module(name)))
-    explaining = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in explaining:
-            yield node.value
+    found = find_spec(name)
+    waiting: list[object] = [ast.parse(Path(str(found and found.origin)).read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting.extend(node)
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                yield node.value
+        elif isinstance(node, ast.AST) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            waiting.extend(vars(node).values())
 
 
 def _spelled(text: str) -> Iterator[str]:

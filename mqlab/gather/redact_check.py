@@ -1,0 +1,94 @@
+"""The last look at a copy: what of the originals is still in it, and what nobody but its owner can judge.
+
+Each word that was replaced is looked for once more: as it was and in any case, within longer words, and behind codings:
+per cent, hex, base64 at each of its three alignments.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from urllib.parse import unquote_to_bytes
+
+import polars as pl
+
+from mqlab.gather.redact_images import TOKEN, small
+from mqlab.gather.redact_vocabulary import WORDS_TOO
+from mqlab.gather.redact_words import is_software
+
+_MIN_CODED = 6
+"""Letters from which a name within another word, or in what a coding stands for, is no chance."""
+_CODED = re.compile(rb"[A-Za-z0-9+/_-]{8,}={0,2}")
+_HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){5,}")
+_PERCENT = re.compile(rb"[\w.~-]*(?:%[0-9A-Fa-f]{2}[\w.~-]*)+")
+_TITLED = re.compile(rb"(?<=[a-z,] )([A-Z][a-z]{2,15})(?= (?!\d)[a-z(]|[,.!?]|\Z)")
+_COMPOUND = re.compile(rb"[A-Za-z0-9]+(?:[-@][A-Za-z0-9]+)+")
+_SPAN = 1 << 16
+"""Coded bytes that are looked into at once."""
+
+
+class Search:
+    """Looks through a copy for words and names that were replaced."""
+
+    def __init__(self, words: Iterable[str], names: Iterable[str], images: Iterable[str]) -> None:
+        """Look for *words* that were replaced, and *names*, but not for *images* that happen to be spelled alike."""
+        shown = {small(image) for image in images}
+        self._words = {small(word) for word in words if _is_telling(word)} - shown
+        self._long = sorted({small(name) for name in names if len(name) >= _MIN_CODED and not is_software(name)} - shown)
+        self.found: Counter[str] = Counter()
+        """What is still there, and how often."""
+        self._seen: set[bytes] = set()
+        self._images = shown
+        self._doubtful: Counter[str] = Counter()
+
+    def look(self, data: bytes) -> None:
+        """Search whole lines, or the path of a file."""
+        tokens = TOKEN.findall(data)
+        told = {token: small(token.decode("utf-8", "surrogateescape")) for token in set(tokens) if not token.isdigit()}
+        hits = {token for token, word in told.items() if word in self._words}
+        self.found.update(told[token] for token in tokens if token in hits)
+        self._within(word for token, word in told.items() if token not in self._seen and token not in hits)
+        self._seen.update(told)
+        coded = {found[0] for pattern in (_CODED, _HEX, _PERCENT) for found in pattern.finditer(data)} - self._seen
+        self._seen |= coded
+        self._within(text for one in coded for text in _decoded(one[:_SPAN]))
+        self._doubtful.update(word for word in map(bytes.decode, _TITLED.findall(data)) if word.lower() in WORDS_TOO)
+        self._doubtful.update(word for found in _COMPOUND.findall(data) for word in self._kept(found.decode()))
+
+    def unsure(self) -> list[str]:
+        """Words of the software that may be somebody's: names with a capital, and parts of names; frequent ones first."""
+        return [word for word, _ in self._doubtful.most_common()]
+
+    def _kept(self, compound: str) -> list[str]:
+        """Words of *compound* that stayed though others in it were replaced."""
+        words = re.split("[-@]", compound)
+        if not any(small(word) in self._images for word in words):
+            return []
+        return [word for word in words if len(word) > 2 and word.isalpha() and small(word) not in self._images]
+
+    def _within(self, texts: Iterable[str]) -> None:
+        series = pl.Series(list(texts), dtype=pl.String)
+        if self._long and len(series):
+            held = series.str.extract_many(self._long, ascii_case_insensitive=True).explode().drop_nulls()
+            self.found.update(f"{small(name)} (within another word, or coded)" for name in held)
+
+
+def _is_telling(word: str) -> bool:
+    return len(word) > 2 and not word.isdigit()
+
+
+def _decoded(coded: bytes) -> Iterator[str]:
+    """What *coded* may stand for."""
+    if b"%" in coded:
+        yield unquote_to_bytes(coded).decode("latin-1")
+    if _HEX.fullmatch(coded):
+        yield binascii.unhexlify(coded).decode("latin-1")
+    if not _CODED.fullmatch(coded):
+        return
+    plain = coded.rstrip(b"=").replace(b"-", b"+").replace(b"_", b"/")
+    for begin in range(4):
+        part = plain[begin : begin + (len(plain) - begin) // 4 * 4]
+        yield base64.b64decode(part).decode("latin-1")

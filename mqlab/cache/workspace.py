@@ -17,10 +17,8 @@ and a workspace into which somebody else can write is refused.
 
 from __future__ import annotations
 
-import atexit
 import os
 import secrets
-import shutil
 import socket
 import stat
 import tempfile
@@ -76,7 +74,9 @@ def local_folder(cache: Path | None = None) -> Path:
 
 
 def temporary(cache: Path | None = None) -> Path:
-    """A new folder of our own on this machine, below *cache* if that is here; it goes with this process.
+    """A new folder of our own on this machine, below *cache* if that is here.
+
+    Whoever asks for it removes it, or a later run should this one be killed.
 
     Raises:
         WorkspaceError: it cannot be made.
@@ -86,13 +86,7 @@ def temporary(cache: Path | None = None) -> Path:
         folder.mkdir(mode=stat.S_IRWXU)
     except OSError as error:
         raise WorkspaceError(str(folder.parent), error.strerror or str(error)) from error
-    atexit.register(_remove_own, folder, os.getpid())
     return folder
-
-
-def _remove_own(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -166,10 +160,12 @@ def bury(cache: Path) -> None:
 
 def _elsewhere(uri: str) -> Path:
     folder = RemotePath(uri)
-    if uri.startswith("file://"):
-        _ensure_own(Path(uri.removeprefix("file://")))
     probe = _own(folder, _PREPARING)
     try:
+        if uri.startswith("file://"):
+            here = Path(uri.removeprefix("file://"))
+            here.mkdir(parents=True, exist_ok=True, mode=stat.S_IRWXU)
+            _ensure_own(here)
         folder.mkdir(parents=True, exist_ok=True)
         probe.touch()
         probe.unlink()

@@ -21,7 +21,7 @@ import psutil
 HERE = "127.0.0.1"
 PROOF = 3.0
 """Seconds in which a server that lives accepts a connection; a process that is stopped never does."""
-_LOOK = 0.005
+_LOOK = 0.02
 """Seconds between two looks at whether it has."""
 _BLOCK = 1 << 18
 """Bytes that are passed on at once."""

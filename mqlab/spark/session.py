@@ -6,6 +6,7 @@ that small material gets few partitions; its workers are sent this package.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
@@ -127,7 +128,8 @@ def _here(builder: SparkSession.Builder, log: Path | None) -> SparkSession:
 def _on_cluster(builder: SparkSession.Builder, size: int, address: str, log: Path | None) -> SparkSession:
     """A session on a cluster; Spark's own scripts start its driver, as they know what is configured."""
     jvm.discard()
-    with _uninterrupted(), jvm.for_scripts(temporary(log.parent if log else None)), _jvm_messages(log):
+    atexit.register(shutil.rmtree, folder := temporary(log.parent if log else None), ignore_errors=True)
+    with _uninterrupted(), jvm.for_scripts(folder), _jvm_messages(log):
         return _elsewhere(builder, size, address, log)
 
 
@@ -204,6 +206,7 @@ def tune(session: SparkSession, size: int) -> None:
 def package() -> str:
     """This package as an archive, which workers may fetch for as long as this process lives."""
     folder = temporary()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     own = Path(__file__).parents[1]
     return shutil.make_archive(str(folder / folder.name), "zip", own.parent, own.name)
 

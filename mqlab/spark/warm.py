@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _FILE = "server.json"
 _TEMPORARY = "temporary"
+_TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _ENDING = 10.0
 """Seconds that a server gets to end by itself."""
@@ -158,13 +159,18 @@ def _discovery(place: Path) -> Discovery:
 
 @contextmanager
 def _private(temporary: Path) -> Iterator[None]:
-    """Within it what is started writes for this user alone; *temporary* is a new folder for its temporary files."""
+    """Within it what is started writes for this user alone, its temporary files to the new folder *temporary*.
+
+    It gets a token of its own: one in the environment is that of another server.
+    """
     temporary.mkdir(mode=stat.S_IRWXU)
-    before = os.umask(0o077)
+    before, token = os.umask(0o077), os.environ.pop(_TOKEN, None)
     try:
         yield
     finally:
         os.umask(before)
+        if token is not None:
+            os.environ[_TOKEN] = token
 
 
 def _end(discovery: Discovery) -> bool:

@@ -61,7 +61,9 @@ def read_once(sources: Sequence[Source], beginnings: Mapping[str, Beginning]) ->
     alike = [{path: files[path] for path in paths} for paths in _identical(files, beginnings)]
     if not alike:
         return list(sources)
-    owned = {path: owner for path, s in files.items() if (owner := _owner(s, beginnings[path])) is not None}
+    several = {path for one in alike for path in one}
+    told = {path: s for path, s in files.items() if path in several or s.reading is Reading.LOG}
+    owned = {path: owner for path, s in told.items() if (owner := _owner(s, beginnings[path])) is not None}
     copies: dict[str, str] = {}
     for same in _grouped(alike, owned):
         kept = min(same, key=lambda path: _rank(files[path]))
@@ -138,9 +140,22 @@ def _owner(source: Source, start: Beginning) -> str | None:
     if not tells_owner(start.moments):
         return None
     if source.layout and source.reading is not Reading.LOG:
-        fine = sum(_FRACTION.fullmatch(moment) is not None for moment in start.moments)
-        return f"ledger of {json.loads(source.layout)['party']}" if fine >= TELLING_ROWS else None
+        return f"ledger of {json.loads(source.layout)['party']}" if _notes_many_moments(source) else None
     return "anybody" if source.reading is Reading.LOG or start.names_instance else None
+
+
+def _notes_many_moments(source: Source) -> bool:
+    """Whether a ledger notes enough moments that are finer than a second; it is read until it does."""
+    found: set[bytes] = set()
+    try:
+        with remote.opened(source.location) as stream:
+            for block in streams.blocks(stream):
+                found |= {moment for moment in moments(block) if _FRACTION.fullmatch(moment)}
+                if len(found) >= TELLING_ROWS:
+                    return True
+    except streams.BROKEN:
+        return False
+    return False
 
 
 def _grouped(alike: Sequence[Mapping[str, Source]], owned: Mapping[str, str]) -> Iterator[list[str]]:

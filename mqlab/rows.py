@@ -384,14 +384,17 @@ class Receipt:
     text: str = ""
     again_text: str = ""
     """What stands there."""
+    file: str = ""
+    """Where it stands, of a ledger that has several files."""
 
     def first(self, why: str) -> Evidence:
         """Where its first row stands."""
-        return Evidence(self.source, self.line, self.text, why)
+        return Evidence(self.file or self.source, self.line, self.text, why)
 
     def repeated(self, why: str) -> Evidence | None:
         """Where the first row stands whose id came again."""
-        return None if self.again_line is None else Evidence(self.source, self.again_line, self.again_text, why)
+        place = self.file or self.source
+        return None if self.again_line is None else Evidence(place, self.again_line, self.again_text, why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,9 +217,11 @@ def _copies(facts: Facts) -> Iterator[str]:
     """Which material was there twice: whole files in one sentence, parts of files in one each."""
     whole = [c for c in facts.coverage if c.format == COPY]
     for one in whole[:1]:
-        others = len(whole) - 1
-        more = f"; so {'is' if others == 1 else 'are'} {counted(others, 'other file')}" if others else ""
-        yield f"{one.source} is a copy of {one.copy_of} and was not read again{more}"
+        if whole[1:]:
+            such = f"such as {one.source} (of {one.copy_of})"
+            yield f"{number(len(whole))} files are copies and were not read again, {such}"
+        else:
+            yield f"{one.source} is a copy of {one.copy_of} and was not read again"
     for one in facts.coverage:
         if one.copied and one.format != COPY:
             yield f"{one.source}: {counted(one.copied, 'line')} also in {one.copy_of}, counted there only"

@@ -123,12 +123,14 @@ def topic_flows(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -
 def receipts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> Iterator[Receipt]:
     """What each ledger notes within ten seconds."""
     for row in rows:
+        file = row.get("file") or row["source"]
         yield Receipt(
             at=float(row["at"]), source=paths[row["source"]], role=row["role"], rows=row["rows"],
             topics=row["topics"], dup=row["dup"], retained=row["retained"],
             again=row.get("again") or 0, again_seconds=row.get("again_seconds") or 0.0, line=row["line"],
-            again_line=row.get("again_line"), text=quoted.get((row["source"], row["line"]), ""),
-            again_text=quoted.get((row["source"], row.get("again_line") or 0), ""),
+            again_line=row.get("again_line"), text=quoted.get((file, row["line"]), ""),
+            again_text=quoted.get((file, row.get("again_line") or 0), ""),
+            file="" if file == row["source"] else paths[file],
         )  # fmt: skip
 
 

@@ -41,13 +41,13 @@ class Beginning:
 
     digest: str
     is_whole: bool
-    moments: frozenset[bytes]
+    has_moments: bool
     names_instance: bool
 
     @classmethod
     def of(cls, start: bytes, most: int) -> Beginning:
         """From the first bytes of the content, *most* at most."""
-        return cls(digest(start), len(start) < most, moments(start), _INSTANCE.search(start) is not None)
+        return cls(digest(start), len(start) < most, has_moments(start), _INSTANCE.search(start) is not None)
 
 
 def read_once(sources: Sequence[Source], beginnings: Mapping[str, Beginning]) -> list[Source]:
@@ -61,7 +61,9 @@ def read_once(sources: Sequence[Source], beginnings: Mapping[str, Beginning]) ->
     alike = [{path: files[path] for path in paths} for paths in _identical(files, beginnings)]
     if not alike:
         return list(sources)
-    owned = {path: owner for path, s in files.items() if (owner := _owner(s, beginnings[path])) is not None}
+    several = {path for one in alike for path in one}
+    told = {path: s for path, s in files.items() if path in several or s.reading is Reading.LOG}
+    owned = {path: owner for path, s in told.items() if (owner := _owner(s, beginnings[path])) is not None}
     copies: dict[str, str] = {}
     for same in _grouped(alike, owned):
         kept = min(same, key=lambda path: _rank(files[path]))
@@ -75,9 +77,10 @@ def read_once(sources: Sequence[Source], beginnings: Mapping[str, Beginning]) ->
 
 
 def _copy(source: Source, kept: str) -> Source:
+    key = digest(source.path.encode("utf-8", "surrogatepass"))
     return replace(
-        source, format=COPY, reading=Reading.COUNT, envelope=Envelope.NONE, problem=None, layout=None, part=None,
-        copy_of=kept,
+        source, key=key, format=COPY, reading=Reading.COUNT, envelope=Envelope.NONE, problem=None, layout=None,
+        part=None, copy_of=kept,
     )  # fmt: skip
 
 
@@ -120,14 +123,9 @@ def _content(source: Source) -> str | None:
     return found.hexdigest()
 
 
-def tells_owner(moments: Iterable[bytes]) -> bool:
-    """Whether a log with these *moments* can be of one process only."""
-    return len(set(moments)) >= MOMENTS
-
-
-def moments(content: bytes) -> frozenset[bytes]:
-    """The moments that stand in *content*, as they are written."""
-    return frozenset(_MOMENT.findall(content))
+def has_moments(content: bytes) -> bool:
+    """Whether lines of a log with so many moments can be of one process only."""
+    return len(set(_MOMENT.findall(content))) >= MOMENTS
 
 
 def _owner(source: Source, start: Beginning) -> str | None:
@@ -135,12 +133,25 @@ def _owner(source: Source, start: Beginning) -> str | None:
 
     Two processes may note the same messages within the same seconds, and a name may tell whose ledger it is.
     """
-    if not tells_owner(start.moments):
+    if not start.has_moments:
         return None
     if source.layout and source.reading is not Reading.LOG:
-        fine = sum(_FRACTION.fullmatch(moment) is not None for moment in start.moments)
-        return f"ledger of {json.loads(source.layout)['party']}" if fine >= TELLING_ROWS else None
+        return f"ledger of {json.loads(source.layout)['party']}" if _notes_many_moments(source) else None
     return "anybody" if source.reading is Reading.LOG or start.names_instance else None
+
+
+def _notes_many_moments(source: Source) -> bool:
+    """Whether a ledger notes enough moments that are finer than a second; it is read until it does."""
+    found: set[bytes] = set()
+    try:
+        with remote.opened(source.location) as stream:
+            for block in streams.blocks(stream):
+                found |= {moment for moment in _MOMENT.findall(block) if _FRACTION.fullmatch(moment)}
+                if len(found) >= TELLING_ROWS:
+                    return True
+    except streams.BROKEN:
+        return False
+    return False
 
 
 def _grouped(alike: Sequence[Mapping[str, Source]], owned: Mapping[str, str]) -> Iterator[list[str]]:

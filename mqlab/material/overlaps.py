@@ -175,7 +175,7 @@ def _alike(one: _Log, begin: int, other: _Log, count: int) -> bool:
 
 def _tells(one: Source, other: Source, shared: bytes) -> bool:
     """Whether what two logs share must be of one process: their names say so, or it has many moments."""
-    return copies.rotated_place(one) == copies.rotated_place(other) or copies.tells_owner(copies.moments(shared))
+    return copies.rotated_place(one) == copies.rotated_place(other) or copies.has_moments(shared)
 
 
 def _without(log: _Log, until: int, other: _Log) -> Source:

@@ -67,7 +67,7 @@ def _of_fate(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
 
 
 def _of_receipt(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
-    return [(row["source"], {row["line"], row.get("again_line") or row["line"]})]
+    return [(row.get("file") or row["source"], {row["line"], row.get("again_line") or row["line"]})]
 
 
 _WANTED: Mapping[str, Callable[[Mapping[str, Any]], list[tuple[str, set[int]]]]] = {

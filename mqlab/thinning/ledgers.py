@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from mqlab.ledgers.layout import FIELDS, Holder
-from mqlab.thinning import MICROS, SECONDS, fates, ledger_roles, mqtt_flows, overlaps
+from mqlab.thinning import MICROS, SECONDS, fates, ledger_roles, mqtt_flows, overlaps, rotated
 from mqlab.thinning.ledger_roles import PLACED, Silent
 
 _ROW = ("source", "line", "told", "party", "group", "position", "wall", "key")
@@ -103,10 +103,19 @@ def _thinned(ledger: pl.DataFrame, known: Known, *, others: bool) -> Mapping[str
     mine = Silent(known.silent & known.mqtt, known.answered, known.mqtt)
     heard = ledger_roles.filled(ledger, mine)
     if not others:
-        return mqtt_flows.thinned(heard, known.mqtt, others=False)
+        return _flows(heard, known, others=False)
     told = ledger_roles.filled(heard, Silent(known.silent - known.mqtt))
     placed = _placed(told.filter(~mqtt_flows.mqtt(known.mqtt)))
-    return {**mqtt_flows.thinned(told, known.mqtt, others=True), **placed}
+    return {**_flows(told, known, others=True), **placed}
+
+
+def _flows(rows: pl.DataFrame, known: Known, *, others: bool) -> Mapping[str, pl.DataFrame]:
+    """What is told of messages of MQTT."""
+    first = rotated.firsts(known.holders, known.mqtt)
+    if not first:
+        return mqtt_flows.thinned(rows, known.mqtt, others=others)
+    found = mqtt_flows.thinned(rotated.as_one(rows, first), known.mqtt, others=others)
+    return {fact: rotated.apart(frame, first) for fact, frame in found.items()}
 
 
 def _placed(ledger: pl.DataFrame) -> Mapping[str, pl.DataFrame]:

@@ -19,10 +19,11 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from mqlab.errors import LimitError, MqlabError
+from mqlab.errors import LimitError, MqlabError, NoFolderError
 from mqlab.terminal import guard, safe
 
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
@@ -39,12 +40,16 @@ _LAST = 4.0
 """Seconds for all that, and for what is registered for the exit, where the main thread does not hear."""
 
 
-class Stopped(KeyboardInterrupt):
+class Stopped(BaseException):
     """A signal asked this process to end."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
+
+
+class Interrupted(Stopped, KeyboardInterrupt):
+    """Ctrl-C did."""
 
 
 class Watch:
@@ -55,10 +60,11 @@ class Watch:
         """The signal that came, if any."""
         self.hurries = True
         """Whether tidying up has an end; what gathers or runs brokers ends in its own time."""
-        self._heard, self._come = os.pipe()
+        self._heard, self._come = -1, -1
 
     def begin(self) -> None:
         """Mind them from now on; one that is ignored, as below ``nohup``, stays so."""
+        self._heard, self._come = os.pipe()
         os.set_blocking(self._come, False)
         signal.set_wakeup_fd(self._come, warn_on_full_buffer=False)
         for number in _SENTENCES:
@@ -70,7 +76,7 @@ class Watch:
     def _raise(self, number: int, _: FrameType | None) -> None:
         if self.number is None:
             self.number = number
-            raise Stopped(number)
+            raise (Interrupted if number == signal.SIGINT else Stopped)(number)
 
     def _raise_again(self, lost: sys.UnraisableHookArgs) -> None:
         """Once more what came while an object was removed, where nothing can be raised."""
@@ -104,9 +110,10 @@ watch = Watch()
 
 def process(run: Callable[[], int]) -> NoReturn:
     """Be the process that *run* is all of: mind signals and streams, and end with its exit code."""
+    guard()
     watch.begin()
     try:
-        guard()
+        _in_a_folder()
         code = run()
     except BaseException as error:
         code = told(error)
@@ -115,6 +122,13 @@ def process(run: Callable[[], int]) -> NoReturn:
     if code == 0 and watch.number is None:
         sys.exit(0)
     _leave(code)
+
+
+def _in_a_folder() -> None:
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise NoFolderError from error
 
 
 def told(error: BaseException) -> int:

@@ -49,6 +49,20 @@ class JavaMissingError(MqlabError):
         )
 
 
+class JavaFailedError(MqlabError):
+    """The Java that was found does not start."""
+
+    def __init__(self, command: str, said: str) -> None:
+        super().__init__(f"{command} does not start: {said}. Check its installation, JAVA_HOME and JDK_JAVA_OPTIONS.")
+
+
+class NoFolderError(MqlabError):
+    """The folder that the command was started in was removed."""
+
+    def __init__(self) -> None:
+        super().__init__("The current folder was removed: change into another one and start again.")
+
+
 class BadTimeZoneError(MqlabError):
     """A zone given on the command line is no IANA name and no offset."""
 
@@ -196,13 +210,27 @@ class LimitError(MqlabError):
         """What *error* says of a limit, itself or by what it was raised from; None where it is about something else."""
         for one in _chain(error):
             number = errno.ENOMEM if isinstance(one, MemoryError) else getattr(one, "errno", None)
-            number = (
-                number if number in _LIMITS else next((n for n, said in _SAID.items() if said.search(str(one))), None)
-            )
             if number in _LIMITS:
                 file = getattr(one, "filename", None)
-                return cls(_LIMITS[number].format(f" for {file!r}" if isinstance(file, str) else ""))
+                return cls(_LIMITS[number].format(f" for {_short(file)}" if isinstance(file, str) else ""))
+            if limit := cls.told(str(one)):
+                return limit
         return None
+
+    @classmethod
+    def of(cls, number: int) -> Self:
+        """What the error with this *number* of the system means."""
+        return cls(_LIMITS[number].format(""))
+
+    @classmethod
+    def told(cls, text: str) -> Self | None:
+        """What a library, or Java, says of a limit in *text*; None where it says nothing of one."""
+        number = next((number for number, said in _SAID.items() if said.search(text)), None)
+        return None if number is None else cls.of(number)
+
+
+def _short(path: str) -> str:
+    return repr(path if len(path) <= _MOST_OF_PATH else f"{path[:_MOST_OF_PATH]} …")
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -213,9 +241,11 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+_MOST_OF_PATH = 100
+"""Characters of a path that a sentence shows."""
 _SPACE = "There is no space left{}: free some, or give other places with --workspace, -o and the variable TMPDIR."
 _FILES = "Too many files are open at once{}: allow more with `ulimit -n 1024`."
-_MEMORY = "There is not enough memory{}: mqlab needs 2 GB, so end other programs or raise the limit (`ulimit -v`)."
+_MEMORY = "There is not enough memory{}: mqlab uses 2 GB and reserves 4. End other programs, or raise `ulimit -v`."
 _LIMITS = {
     errno.ENOSPC: _SPACE,
     errno.EDQUOT: _SPACE,
@@ -235,7 +265,8 @@ _SAID = {
     errno.EMFILE: re.compile("Too many open files"),
     errno.EAGAIN: re.compile("can't start new thread|Resource temporarily unavailable|unable to create native thread"),
     errno.ENOMEM: re.compile(
-        "Cannot allocate memory|OutOfMemoryError|failed to map segment|MemoryError|malloc of size|memory allocation of"
+        "Cannot allocate memory|OutOfMemoryError|failed to map segment|MemoryError|malloc of size|memory allocation of|"
+        "Could not (?:reserve enough space|allocate (?:compressed class|metaspace))|insufficient memory for the Java"
     ),
 }
 """How libraries and Java word these errors."""

@@ -230,7 +230,7 @@ def _content(text: str, places: dict[str, int]) -> object:
             return {}
         _place(node, "", places)
         return loader.construct_document(node) or {}
-    except ValueError as error:  # the scanner of an escape that is no character
+    except (ValueError, OverflowError) as error:  # the scanner, of an escape that is no character
         raise error if isinstance(error, _NonsenseError) else _NonsenseError("", "it is no YAML") from error
     finally:
         loader.dispose()

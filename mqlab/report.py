@@ -35,8 +35,10 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
-_CONTROLS = dict.fromkeys(map(ord, "\a\b\x1b\x7f\x9b"), "�")
-"""What a terminal obeys: names and lines of the material may hold it, plotly's script does not."""
+_MARKS = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""What turns the reading order around."""
+_CONTROLS = dict.fromkeys((7, 8, 27, *range(127, 160), *_MARKS), "�")
+"""With what a terminal obeys: names and lines of the material may hold both, plotly's script does not."""
 _SCRIPT = Path(__file__).parent / "templates" / "report.js"
 
 
@@ -56,7 +58,7 @@ def render(
     given = parameters(capture)
     fit = () if "-" in capture.paths or template == pages.SHORT else fitting(capture.diagnosis, capture.facts)
     chosen = fit if notebooks is None else notebooks
-    page = html(capture, run(chosen, given), given, template).translate(_CONTROLS)
+    page = html(capture, run(chosen, given), given, template)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -115,7 +117,7 @@ def page(template: str, **names: Any) -> str:
     draw = languages.chart_locale() + _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
     policy = _POLICY.format(" ".join(map(script_hash, (plotly, draw))))
     names |= {"plotly": SafeText(plotly), "draw": SafeText(draw), "policy": policy}
-    return languages.page(pages.page(template, names))
+    return languages.page(pages.page(template, names)).translate(_CONTROLS)
 
 
 def _versions(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:

@@ -7,6 +7,7 @@ prints, errors, prompts and progress included; ``bare`` is for the few places th
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
@@ -42,7 +43,7 @@ class _Guarded(io.TextIOWrapper):
 def guard() -> None:
     """Make standard output and errors streams that only show; those that are closed are open again, on nothing.
 
-    A file that opens later would else take the number of a closed stream, and get what is printed.
+    A file that is opened later would else take the number of a closed stream, and get what is printed.
     """
     for number, way in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
@@ -53,8 +54,12 @@ def guard() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name) or open(1 if name == "stdout" else 2, "w", closefd=False)  # noqa: SIM115
         setattr(sys, f"__{name}__", stream)
+        ascii_only = codecs.lookup(stream.encoding).name == "ascii"  # click would go around it, and write UTF-8
         guarded = _Guarded(
-            stream.buffer, encoding=stream.encoding, errors="backslashreplace", line_buffering=stream.line_buffering
+            stream.buffer,
+            encoding="utf-8" if ascii_only else stream.encoding,
+            errors="backslashreplace",
+            line_buffering=stream.line_buffering,
         )
         setattr(sys, name, guarded)
 

@@ -1,8 +1,13 @@
 """What people know about the incident is read from one small file, and nonsense in it is refused."""
 
+import os
 from datetime import UTC, date, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mqlab.errors import BadIncidentFileError
 from mqlab.notes import Action, Cost, Dismissed, HumanEvent, IncidentNotes, notes_in, read_notes
@@ -72,7 +77,7 @@ def test_the_file_is_found_in_a_folder_and_beside_a_file(tmp_path):
     ("text", "because"),
     [
         ("- a list", "must hold the keys"),
-        ("tilte: typo", "unknown key 'tilte'"),
+        ("tilte: typo", "line 1, cannot be used: tilte is an unknown key"),
         ("detected: yesterday", "detected is no moment: 'yesterday'"),
         ("detected: [1]", "detected is no moment"),
         ("title: 7", "title must be a text, not 7"),
@@ -93,6 +98,27 @@ def test_the_file_is_found_in_a_folder_and_beside_a_file(tmp_path):
         ("actions: [{what: x, status: maybe}]", r"actions\[0\].status must be one of open, in progress, done"),
         ("went_well: luck", "went_well must be a list of texts"),
         ("title: !!python/object:os.system {}", "it is no YAML"),
+        ("impact: a\nevents:\n- at: soon\n  text: x", r"line 3, cannot be used: events\[0\].at is no moment: 'soon'"),
+        ("title: a\nimpact: b\ntitle: c", "line 1, cannot be used: title is there again in line 3: leave one of them"),
+        ("title: &a [x]\nwent_well: *a", r"line 2, cannot be used: \*a refers to another place: write it out"),
+        ("title: " + "[" * 5000, "line 1, cannot be used: it is nested deeper than 10 levels"),
+        ("detected: 2026-13-01T00:00:00Z", "line 1, cannot be used: '2026-13-01T00:00:00Z' is no moment"),
+        ("detected: 9999-12-31T23:59:59-10:00", "detected is no moment: 9999-12-31 23:59:59-10:00"),
+        ("detected: 1066-10-14", "detected is no moment: 1066-10-14"),
+        ("detected: 2026-01-01T00:00:00+99:00", "line 1, cannot be used: '2026-01-01T00:00:00\\+99:00' is no moment"),
+        ("actions: [{what: x, due: 2026-02-31}]", "line 1, cannot be used: '2026-02-31' is no moment"),
+        ("title: " + "9" * 5000, "line 1, cannot be used: a number has more than 40 digits"),
+        ("title: 0x_", "line 1, cannot be used: '0x_' is no number"),
+        ("title: !!bool x", "line 1, cannot be used: 'x' is no yes or no"),
+        ('title: "\\ud800"', "line 1, cannot be used: title must be a text"),
+        ('title: "\\UFFFFFFFF"', "it is no YAML"),
+        ("? [a]\n: x", r"line 1, cannot be used: it is no YAML \(found unhashable key\)"),
+        ("title: a\n\timpact: b", "line 2, cannot be used: it is no YAML"),
+        ("title: a\n---\ntitle: b", "line 2, cannot be used: it is no YAML"),
+        ("title: a\x1b[2J", r"the character U\+001B must not stand in it"),
+        ("zones: {a: Mars/Olympus}", "line 1, cannot be used: zones.a is no time zone: 'Mars/Olympus'"),
+        ("title: [" + "1," * 9000 + "1]", r"title must be a text, not \[1, 1.{50,60} …\. Correct"),
+        ("went_well: [" + "x," * (64 << 10) + "]", "it is larger than 131,072 bytes"),
     ],
 )
 def test_nonsense_is_refused_with_its_place(tmp_path, text, because):
@@ -100,3 +126,44 @@ def test_nonsense_is_refused_with_its_place(tmp_path, text, because):
 
     with pytest.raises(BadIncidentFileError, match=because):
         notes_in(file)
+
+
+@pytest.mark.parametrize(
+    ("make", "because"),
+    [
+        (lambda file: file.mkdir(), "it is not a file"),
+        (os.mkfifo, "it is not a file"),
+        (lambda file: file.symlink_to("nowhere"), "No such file or directory"),
+        (lambda file: file.symlink_to(file.name), "Too many levels of symbolic links"),
+        (lambda file: file.write_bytes(b"impact: a\ntitle: caf\xe9"), r"line 2 is not UTF-8 \(byte 0xe9\)"),
+    ],
+)
+def test_what_is_no_file_of_text_is_refused(tmp_path, make, because):
+    make(tmp_path / "incident.yml")
+
+    with pytest.raises(BadIncidentFileError, match=because):
+        read_notes([str(tmp_path)])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_the_file_is_read_as_windows_writes_it(tmp_path, encoding):
+    (tmp_path / "incident.yml").write_bytes("title: Überlauf\r\nimpact: 延迟\r\n".encode(encoding))
+
+    assert read_notes([str(tmp_path)]) == IncidentNotes(title="Überlauf", impact="延迟")
+
+
+PIECES = st.sampled_from(
+    ["title", "events", "detected", "cost", "zones", ": ", "- ", "[", "]", "{", "}", "&a ", "*a", "<<: ", "!!int ", "? ",
+     "!!timestamp ", "\n", "\n  ", "\t", "'", '"', "2026-13-01", "9" * 50, ".nan", "0x", "~", "|\n", "---\n", "%YAML 9"]
+)  # fmt: skip
+
+
+@given(st.one_of(st.lists(PIECES, max_size=40).map("".join).map(str.encode), st.binary(max_size=200)))
+def test_content_of_any_kind_is_read_or_refused_in_one_sentence(content):
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "incident.yml").write_bytes(content)
+        try:
+            said = repr(read_notes([folder]))
+        except BadIncidentFileError as error:
+            said = str(error)
+    assert said.startswith("IncidentNotes(") or said.endswith("Correct it or move it away.")

@@ -5,20 +5,31 @@ Importing what reads and diagnoses takes as long as Spark's start; both go on si
 
 from __future__ import annotations
 
+import errno
+import resource
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
 from mqlab.cache import workspace
-from mqlab.errors import MqlabError
+from mqlab.errors import LimitError, MqlabError
 from mqlab.spark import jvm
 
+_ADDRESSES = 4_000_000_000
+"""Bytes of addresses that Python and Java reserve; they use a quarter. With less, one of them fails at any place."""
+_FILES = 1024
+"""Open files that Java may need: Spark alone has 300 jars."""
 _begun: list[Future[object]] = []
 
 
 def begin(paths: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    """Start Spark for *paths* with the options *chosen*; what fails here fails again where it is waited for."""
+    """Start Spark for *paths* with the options *chosen*; what fails here fails again where it is waited for.
+
+    Raises:
+        LimitError: this process may use less memory, or open fewer files, than Python and Java need.
+    """
+    _check_limits()
     with suppress(MqlabError):
         cache = workspace.cache_folder(chosen.get("workspace"))
         local = workspace.local_folder(cache)
@@ -37,6 +48,17 @@ def begin(paths: Sequence[str], chosen: Mapping[str, Any]) -> None:
 def is_begun() -> bool:
     """Whether a session was begun that nobody waited for yet: this process has no other."""
     return bool(_begun)
+
+
+def _check_limits() -> None:
+    """Use as many open files as are allowed, and see that these and the memory are enough."""
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= most < _FILES:
+        raise LimitError.of(errno.EMFILE)
+    if 0 <= files < _FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_FILES, most))
+    if 0 <= resource.getrlimit(resource.RLIMIT_AS)[0] < _ADDRESSES:
+        raise LimitError.of(errno.ENOMEM)
 
 
 def wait() -> None:

@@ -39,7 +39,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mqlab.cache import owner, workspace
-from mqlab.errors import JavaMissingError
+from mqlab.errors import JavaFailedError, JavaMissingError, LimitError, MqlabError
 from mqlab.spark.clusters import defaults
 
 OLDEST = 17
@@ -301,6 +301,8 @@ _SPARK = [
 """What Spark's launcher adds, but for a module that not every Java has and that only linear algebra uses."""
 
 _GATEWAY = ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET")
+_TELLING = re.compile(r"Error|Exception|Unrecognized|Could not|not found")
+"""What Java prints where it says why it does not start."""
 _LOOK = 0.005
 """Seconds between two looks at whether it answers."""
 _TIDY = 'folder=$0; "$@"; code=$?; rm -rf -- "$folder"; exit $code'
@@ -315,19 +317,22 @@ class Jvm:
     command: Path
     folder: Path
     """Its temporary files; it says there how to reach it, too."""
+    log: Path | None = None
+    """Where it prints."""
     owner: int = field(default_factory=os.getpid)
 
     def connection(self) -> tuple[int, str]:
         """Its port and the secret that it asks for; waits until it answers.
 
         Raises:
-            JavaMissingError: it ended instead.
+            JavaFailedError: it ended instead.
+            LimitError: this machine, or what this process may use of it, is too small for it.
         """
         file = self.folder / "connection"
         try:
             while not file.exists():
                 if self.process.poll() is not None:
-                    raise JavaMissingError(f"{self.command} ended with {self.process.returncode} while it started")
+                    raise self._failure()
                 time.sleep(_LOOK)
             content = file.read_bytes()
         except BaseException:
@@ -336,6 +341,13 @@ class Jvm:
         file.unlink()
         port, length = struct.unpack_from(">ii", content)
         return port, content[8 : 8 + length].decode()
+
+    def _failure(self) -> MqlabError:
+        printed = self.log.read_text("utf-8", "replace") if self.log and self.log.exists() else ""
+        lines = [line.strip() for line in printed.splitlines() if line.strip()]
+        telling = [line for line in lines if _TELLING.search(line)]
+        said = [*telling, *lines, f"it ended with {self.process.returncode}"][0]
+        return LimitError.told(printed) or JavaFailedError(str(self.command), said.rstrip("."))
 
     def end(self) -> None:
         """End it at once, unless it is another process's."""
@@ -389,7 +401,7 @@ def start(options: Sequence[str], log: Path | None) -> Jvm:
         )
     finally:
         os.close(out)
-    _pending.append(Jvm(process, command, folder))
+    _pending.append(Jvm(process, command, folder, log))
     atexit.register(discard)
     return _pending[0]
 

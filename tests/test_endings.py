@@ -1,0 +1,184 @@
+"""However a run of the command line ends: one sentence, one exit code, and nothing of it left."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+import mqlab
+from mqlab.errors import LimitError, MqlabError
+
+BUSY = """
+import subprocess, sys, tempfile, time
+from mqlab.endings import process
+
+def run():
+    with tempfile.TemporaryDirectory(dir=".", prefix="work-"):
+        child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+        print(child.pid, flush=True)
+        {wait}
+process(run)
+"""
+WAITS = {
+    "in a with": "time.sleep(1000)",
+    "where an object is removed": (
+        "Lost = type('Lost', (), {'__del__': lambda self: (print('in', flush=True), time.sleep(1))})\n"
+        "        Lost()\n"
+        "        time.sleep(1000)"
+    ),
+    "where nothing hears": (
+        "import contextlib\n"
+        "        while True:\n"
+        "            with contextlib.suppress(BaseException):\n"
+        "                time.sleep(1000)"
+    ),
+}
+SENTENCES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal was closed"}
+
+
+@pytest.fixture
+def started(tmp_path):
+    """Start a Python program in a folder of its own, or the command line with words."""
+    running = []
+
+    def start(*words, program=None, **how):
+        environment = os.environ | {"PYTHONPATH": str(Path(mqlab.__file__).parents[1]), "TMPDIR": str(tmp_path)}
+        command = [sys.executable, *(["-c", program] if program else ["-m", "mqlab", *map(str, words)])]
+        told = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": tmp_path, "env": environment} | how
+        running.append(subprocess.Popen(command, text=True, **told))
+        return running[-1]
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+def ended(process, tmp_path, child):
+    """Exit code and errors of *process*, whether its child lives, and what it left."""
+    _, errors = process.communicate(timeout=60)
+    return process.returncode, errors, psutil.pid_exists(child), [p.name for p in tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("number", SENTENCES)
+@pytest.mark.parametrize("wait", ["in a with", "where an object is removed"])
+def test_a_signal_ends_a_run_with_one_sentence_and_leaves_nothing(started, tmp_path, wait, number):
+    process = started(program=BUSY.format(wait=WAITS[wait]))
+    child = int(process.stdout.readline())
+    if wait != "in a with":
+        process.stdout.readline()
+    process.send_signal(number)
+
+    assert ended(process, tmp_path, child) == (128 + number, f"mqlab: {SENTENCES[number]}\n", False, [])
+
+
+def test_a_second_signal_ends_at_once_what_does_not_hear_the_first(started, tmp_path):
+    process = started(program=BUSY.format(wait=WAITS["where nothing hears"]))
+    child = int(process.stdout.readline())
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+
+    assert ended(process, tmp_path, child) == (143, "mqlab: terminated\n", False, [])
+
+
+def test_a_signal_that_is_ignored_stays_ignored(started):
+    program = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)" + BUSY.format(wait=WAITS["in a with"])
+    process = started(program=program)
+    process.stdout.readline()
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGTERM)
+
+    assert (process.wait(60), process.stderr.read()) == (143, "mqlab: terminated\n")
+
+
+def test_the_command_line_hears_signals_while_it_is_imported(started, tmp_path):
+    process = started(
+        program="import sys; sys.argv[1:] = ['triage', '.']; import mqlab.__main__ as m; print(1, flush=True); m.main()"
+    )
+    process.stdout.readline()
+    time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=60)
+
+    assert (process.returncode, errors, list(tmp_path.iterdir())) == (143, "mqlab: terminated\n", [])
+
+
+@pytest.mark.parametrize(
+    ("shell", "code", "errors"),
+    [
+        ("explain fan-out >&-", 64, "mqlab: Standard output is closed: give a file with -o, or leave it open.\n"),
+        ("incidents >/dev/full", 64, "mqlab: Standard output cannot be written: No space left on device. Choose"),
+        ("explain nothing <&- 2>&-", 64, ""),
+        ("incidents | true", 0, ""),
+        ("explain $(printf 'a\\033[2Jb')", 64, "mqlab: No class of incident or known error is called 'a\\x1b[2Jb'"),
+        ("incidents --format $(printf 'a\\033[2Jb\\342\\200\\256')", 64, "Usage:"),
+    ],
+    ids=["closed", "full", "stderr", "pipe", "name", "usage"],
+)
+def test_streams_and_words_of_any_kind_give_one_sentence(tmp_path, shell, code, errors):
+    environment = os.environ | {"PYTHONPATH": str(Path(mqlab.__file__).parents[1])}
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m mqlab {shell}"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.returncode, done.stderr[: len(errors)]) == (code, errors)
+    assert all(line.isprintable() for line in done.stderr.split("\n"))
+    assert "Traceback" not in done.stderr
+
+
+def test_a_folder_that_was_removed_is_one_sentence(started, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    program = "import os; os.rmdir(os.getcwd())\nfrom mqlab.__main__ import main\nmain()"
+    process = started(program=program, cwd=gone)
+    _, errors = process.communicate(timeout=60)
+
+    assert (process.returncode, errors) == (
+        64, "mqlab: The current folder was removed: change into another one and start again.\n",
+    )  # fmt: skip
+
+
+def chained(outer, inner):
+    try:
+        try:
+            raise inner
+        except type(inner) as error:
+            raise outer from error
+    except type(outer) as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    ("error", "begin"),
+    [
+        (OSError(errno.ENOSPC, "x", "/a/b"), "There is no space left for '/a/b': free some"),
+        (OSError(errno.EMFILE, "x"), "Too many files are open at once: allow more"),
+        (OSError(errno.ENAMETOOLONG, "x", "p" * 5000), f"A path is longer than this system allows for '{'p' * 100} …'"),
+        (MemoryError(), "There is not enough memory: mqlab uses 2 GB"),
+        (RuntimeError("can't start new thread"), "No more processes or threads may be started"),
+        (chained(ValueError("job aborted"), OSError(errno.EDQUOT, "x")), "There is no space left: free some"),
+        (RuntimeError("java.io.IOException: No space left on device"), "There is no space left: free some"),
+        (ImportError("libx.so: failed to map segment from shared object"), "There is not enough memory"),
+    ],
+)
+def test_a_limit_of_the_machine_is_no_bug_wherever_it_is_met(error, begin):
+    limit = LimitError.behind(error)
+
+    assert isinstance(limit, MqlabError)
+    assert str(limit).startswith(begin)
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), OSError(errno.ENOENT, "x"), RuntimeError("too many partitions")])
+def test_what_is_about_no_limit_stays_a_bug(error):
+    assert LimitError.behind(error) is None

@@ -19,6 +19,10 @@ from mqlab.verbs.helping import Verbs
 def capture() -> None:
     """Gather from running brokers, without changing anything there, what `mqlab triage` reads."""
     click.get_current_context().with_resource(stopped_by_signals())
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise click.UsageError("The working folder has been removed: change into another one.") from error
 
 
 @capture.command()

@@ -47,7 +47,11 @@ class Apart:
             RefusedError: a login was refused, now or since the last tick.
             IncompleteError: the bundle cannot be written any more.
         """
-        line = self._line or self._started()
+        try:
+            line = self._line or self._started()
+        except OSError as error:
+            self._bundle.manifest.failed("cluster and topics", f"no process can be started: {error.strerror}")
+            return
         try:
             if not line.poll():
                 line.send((tick, self._bundle.manifest))
@@ -90,12 +94,13 @@ class Apart:
     def _started(self) -> Connection:
         sleep(max(0.0, self._ended + BETWEEN_TRIES - monotonic()))  # a new process connects anew
         context = get_context("spawn")
-        self._line, theirs = context.Pipe()
+        line, theirs = context.Pipe()
         told = (theirs, self._reached, self._wanted, self._bundle, self._errors)
-        self._process = context.Process(target=_serve, args=told, daemon=True)
-        self._process.start()
-        theirs.close()
-        return self._line
+        process = context.Process(target=_serve, args=told, daemon=True)
+        with theirs:
+            process.start()
+        self._process, self._line = process, line
+        return line
 
 
 class _Answers:

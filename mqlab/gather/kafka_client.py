@@ -32,6 +32,9 @@ ones refuse a login like that, or one with the wrong ``security.protocol``."""
 _Properties = dict[str, Any]
 _FINAL = (KafkaError._AUTHENTICATION, KafkaError._SSL)
 """Errors after which another try can only be refused again: passwords, tokens, tickets; certificates of either side."""
+_ALERT = re.compile(r"SSL alert number (?:4\d|51|7[01]|1\d\d)\b|certificate verify failed", re.ASCII)
+"""The same as TLS says it: all alerts about certificates, versions and ciphers. librdkafka calls it a lost connection
+where it says so again, and where the broker refuses a certificate under TLS 1.3."""
 _CLOSED = (
     "the brokers close every connection, as they do where a login is missing or security.protocol is wrong; "
     "the cluster is not asked again"
@@ -98,7 +101,7 @@ class Client:
             admin.poll(_POLL)
 
     def _failed(self, error: KafkaError) -> None:
-        if error.code() in _FINAL:
+        if error.code() in _FINAL or _ALERT.search(error.str()):
             self._refused(refusal(error.str()))
         if error.code() == KafkaError._ALL_BROKERS_DOWN:
             self._down.set()

@@ -150,8 +150,8 @@ def _ended(bundle: Bundle, asking: Sequence[Asking], schedule: Schedule, watch: 
         code, state, because = 128 + stop.number, "interrupted", signal.Signals(stop.number).name
     except IncompleteError as error:
         with undisturbed():
-            bundle.close("incomplete", error.because)
-        raise
+            place = bundle.close("incomplete", error.because)
+        raise IncompleteError(place, error.because) from error
     with undisturbed():
         return bundle.close("empty" if state == "complete" and not bundle.manifest.files else state, because), code
 
@@ -163,6 +163,9 @@ def _told(manifest: Manifest, place: Path, code: int) -> int:
             click.echo(f"mqlab: {question.what}, {times} in vain: {question.because}", err=True)
     if not manifest.files and not code:
         raise NothingGatheredError(place)
+    if not manifest.files:
+        click.echo(f"{place}: interrupted by {manifest.because} before anything was gathered")
+        return code
     state = f"interrupted by {manifest.because}, " if code else ""
     path = str(place)
     following = shlex.join(["mqlab", "triage", f"./{path}" if path.startswith("-") else path])

@@ -5,6 +5,7 @@ import time
 from contextlib import ExitStack
 
 import pytest
+from confluent_kafka import KafkaError
 from kafka_refusing import Refusing
 
 from mqlab.cli import commands
@@ -17,6 +18,7 @@ from mqlab.gather.schedule import RefusedError
 HOSTILE = (
     "reconnect.backoff.ms=1\nreconnect.backoff.max.ms=1\nretry.backoff.ms=1\nsocket.connection.setup.timeout.ms=1000\n"
 )
+NO_LOGS = {"log_level": "0"}
 LOGIN = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.username=gatherer\nsasl.password=wr0ng\n"
 
 
@@ -75,6 +77,26 @@ def test_properties_are_checked_without_a_connection(tmp_path, brokers):
     check(client_config(tmp_path / "client.properties", brokers[0].address)[0])
     time.sleep(0.2)
     assert brokers[0].connections == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "final"),
+    [
+        (KafkaError._AUTHENTICATION, "SASL authentication error", True),
+        (KafkaError._SSL, "SSL handshake failed", True),
+        (KafkaError._TRANSPORT, "Receive failed: tlsv13 alert certificate required: SSL alert number 116", True),
+        (KafkaError._TRANSPORT, "error:0A000086:SSL routines::certificate verify failed", True),
+        (KafkaError._TRANSPORT, "tlsv1 alert internal error: SSL alert number 80", False),
+        (KafkaError._TRANSPORT, "Connect to ipv4#127.0.0.1:9092 failed: Connection refused", False),
+        (KafkaError._ALL_BROKERS_DOWN, "1/1 brokers are down", False),
+    ],
+)
+def test_what_only_a_change_of_credentials_mends_is_final(code, said, final):
+    told = []
+    client = Client({"bootstrap.servers": "", **NO_LOGS}, told.append)
+    client._failed(KafkaError(code, said))
+    client.leave()
+    assert bool(told) is final
 
 
 @pytest.mark.parametrize(

@@ -92,9 +92,6 @@ class Admin:
             raise failed()
         return value
 
-    def poll(self, _):
-        return 0
-
     def list_topics(self, **_):
         topics = dict(METADATA.topics)
         return self._answer("list_topics", SimpleNamespace(**vars(METADATA) | {"topics": topics}))
@@ -106,6 +103,10 @@ class Admin:
     def list_consumer_groups(self, **_):
         listed = SimpleNamespace(valid=[SimpleNamespace(group_id=one.group_id) for one in GROUPS], errors=[])
         return self._answer("list_consumer_groups", future(listed))
+
+    def list_groups(self, **_):
+        told = [SimpleNamespace(id=one.group_id, state="Stable", protocol_type="consumer") for one in GROUPS]
+        return self._answer("list_groups", told)
 
     def describe_consumer_groups(self, names, **_):
         known = {one.group_id: one for one in GROUPS}

@@ -21,13 +21,22 @@ import javaproperties
 
 from mqlab.errors import MqlabError
 
-_OURS = {"client.id": "mqlab-capture", "enable.sparse.connections": "false"}
-"""What brokers and their audit logs see; and one connection to each broker that stays.
+_OURS = {
+    "client.id": "mqlab-capture",
+    "enable.sparse.connections": "false",
+    "metadata.recovery.strategy": "none",
+}
+"""What brokers and their audit logs see; one connection to each broker that stays; and waits between two tries to
+connect that are kept.
 
-Else librdkafka, asked for the groups of a broker that has just died, tries to connect to it in a loop, without a pause.
+With sparse connections librdkafka tries a broker that is down once a second, whatever ``reconnect.backoff.ms`` says.
+With ``rebootstrap``, its default, it forgets when it tried last whenever no broker is left: five tries a second.
 """
-_PATIENT = {"reconnect.backoff.ms": "2000"}
-"""Unless told otherwise: librdkafka's own tenth of a second is three tries a second with a wrong password."""
+BETWEEN_TRIES_MS = 3000
+"""Milliseconds between two tries to connect to one broker, at least: librdkafka takes a quarter off by chance, so that
+two seconds are left. Higher values of the user hold."""
+_LONGEST_BETWEEN_MS = 10_000
+"""Milliseconds to which librdkafka doubles that time while a broker is down, its own default."""
 _RENAMED = {
     "sasl.kerberos.kinit.cmd": "sasl.kerberos.kinit.cmd",
     "ssl.truststore.certificates": "ssl.ca.pem",
@@ -79,12 +88,24 @@ def client_config(file: Path | None, bootstrap: str | None) -> tuple[dict[str, s
     """
     told = _read(file) if file else {}
     found = dict(_translated(told))
-    if bootstrap:
-        found["bootstrap.servers"] = bootstrap
-    if not (found.get("bootstrap.servers") or found.get("metadata.broker.list")):
+    other = found.pop("metadata.broker.list", "")
+    found["bootstrap.servers"] = bootstrap or found.get("bootstrap.servers") or other
+    if not found["bootstrap.servers"]:
         raise ClientConfigError("they name no bootstrap.servers; add them to the file or give --bootstrap")
     left = sorted(key for key in told if not (_TAKEN.fullmatch(key) or key in _RENAMED or key in _JAVA))
-    return _PATIENT | found | _OURS, left
+    return found | _patient(found) | _OURS, left
+
+
+def _patient(found: Mapping[str, str]) -> dict[str, str]:
+    """The times between two tries to connect, raised where they are too short; what is no number stays as it is."""
+    least, patient = BETWEEN_TRIES_MS, {}
+    for key, usual in (("reconnect.backoff.ms", least), ("reconnect.backoff.max.ms", _LONGEST_BETWEEN_MS)):
+        told = found.get(key, str(usual))
+        patient[key] = told
+        if told.lstrip("-").isdecimal():
+            least = max(int(told), least)
+            patient[key] = str(least)
+    return patient
 
 
 def _read(file: Path) -> Mapping[str, str]:

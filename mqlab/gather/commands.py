@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,23 @@ import click
 
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import Manifest
-from mqlab.gather.sources import gathered, said, sources
+from mqlab.gather.schedule import stopped_by_signals
+from mqlab.gather.sources import address, gathered, place, said, secret, sources
 from mqlab.verbs.helping import Verbs
 
 
 @click.group(cls=Verbs)
 def capture() -> None:
     """Gather from running brokers, without changing anything there, what `mqlab triage` reads."""
+    click.get_current_context().with_resource(stopped_by_signals())
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise click.UsageError("The working folder has been removed: change into another one.") from error
 
 
 @capture.command()
-@click.option("--bootstrap", metavar="HOST:PORT,...", help="Brokers to begin with.")
+@click.option("--bootstrap", metavar="HOST:PORT,...", callback=place, help="Brokers to begin with.")
 @click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="CLIENT.PROPERTIES",
               help="How to reach them: a client's properties, under Java's names or librdkafka's.")  # fmt: skip
 @click.option("--topic", multiple=True, metavar="GLOB", help="Only these topics.")
@@ -30,23 +37,26 @@ def kafka(bootstrap: str | None, config: Path | None, output: Path, **asked: Any
     from confluent_kafka import KafkaException
 
     from mqlab.gather.client_config import ClientConfigError, client_config
-    from mqlab.gather.kafka import connected, reason
     from mqlab.gather.kafka_apart import Apart
+    from mqlab.gather.kafka_client import check, reason
     from mqlab.gather.schedule import Wanted
 
     reached, unused = client_config(config, bootstrap)
     servers = {"bootstrap": reached.get("bootstrap.servers"), "config": str(config) if config else None}
     manifest = Manifest("kafka", servers | said(asked), facts={"properties not used": unused})
     try:
-        connected(reached, manifest)  # says what is wrong with these properties
+        check(reached)
     except KafkaException as error:
         raise ClientConfigError(reason(error)) from error
-    bundle = Bundle(output, manifest)
-    return gathered(bundle, Apart(reached, Wanted(asked["topic"], asked["group"]), bundle), asked)
+    with (
+        Bundle(output, manifest) as bundle,
+        closing(Apart(reached, Wanted(asked["topic"], asked["group"]), bundle)) as apart,
+    ):
+        return gathered(bundle, [apart], asked)
 
 
 @capture.command()
-@click.option("--namesrv", required=True, metavar="HOST:PORT;...", help="Name servers to begin with.")
+@click.option("--namesrv", required=True, metavar="HOST:PORT;...", callback=place, help="Name servers to begin with.")
 @click.option("--mqadmin", default="mqadmin", show_default=True, metavar="PATH", help="RocketMQ's own program.")
 @click.option("--topic", multiple=True, metavar="GLOB", help="Only these topics.")
 @click.option("--group", multiple=True, metavar="GLOB", help="Only these consumer groups.")
@@ -57,15 +67,15 @@ def rocketmq(namesrv: str, mqadmin: str, output: Path, **asked: Any) -> int:
     from mqlab.gather.schedule import Wanted
 
     manifest = Manifest("rocketmq", {"namesrv": namesrv, "mqadmin": mqadmin} | said(asked))
-    bundle = Bundle(output, manifest)
-    return gathered(bundle, Sampling(bundle, mqadmin, namesrv, Wanted(asked["topic"], asked["group"])), asked)
+    with Bundle(output, manifest) as bundle:
+        return gathered(bundle, [Sampling(bundle, mqadmin, namesrv, Wanted(asked["topic"], asked["group"]))], asked)
 
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @capture.command()
-@click.option("--broker", metavar="HOST[:PORT]", help="Any broker of MQTT: what it tells below $SYS.")
+@click.option("--broker", metavar="HOST[:PORT]", callback=place, help="Any broker of MQTT: what it tells below $SYS.")
 @click.option("--username", help="Name to log in with.")
 @click.option("--password-file", type=_FILE, help="Holds the password.")
 @click.option("--tls", is_flag=True, help="Speak TLS; implied by --cafile.")
@@ -77,15 +87,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--sniff-messages", default=20_000, show_default=True, type=click.IntRange(min=1), help="At most so many."
 )
-@click.option("--emqx", metavar="URL", help="EMQX's management API: http://key:secret@host:18083.")
+@click.option("--emqx", metavar="URL", callback=address, help="EMQX's management API: http://key:secret@host:18083.")
 @sources
 def mqtt(broker: str | None, emqx: str | None, output: Path, **asked: Any) -> int:
     """Gather from a broker of MQTT: $SYS, sizes of messages; from EMQX sessions, subscriptions, alarms, rules."""
-    from contextlib import ExitStack
-
     from mqlab.gather.emqx import Emqx
     from mqlab.gather.mqtt import Broker, Sniff, listening
-    from mqlab.gather.schedule import Asking, together
+    from mqlab.gather.schedule import Asking
     from mqlab.gather.web import shown
 
     if not (broker or emqx):
@@ -93,13 +101,12 @@ def mqtt(broker: str | None, emqx: str | None, output: Path, **asked: Any) -> in
     sniff = Sniff(asked["sniff"], asked["sniff_seconds"], asked["sniff_messages"])
     host, _, port = (broker or "").rpartition(":") if ":" in (broker or "") else (broker or "", "", "")
     secure = bool(asked["tls"] or asked["cafile"])
-    password = asked["password_file"].read_text().strip() if asked["password_file"] else None
+    password = secret(asked["password_file"])
     manifest = Manifest("mqtt", {"broker": broker, "emqx": shown(emqx) if emqx else None} | said(asked))
-    bundle = Bundle(output, manifest)
-    with ExitStack() as stack:
+    with Bundle(output, manifest) as bundle, ExitStack() as stack:
         beside: list[Asking] = [Emqx(bundle, emqx)] if emqx else []
         if broker:
             where = Broker(host, int(port or (8883 if secure else 1883)), asked["username"], password, secure,
                            asked["cafile"], asked["cert"], asked["cert_key"])  # fmt: skip
             beside.append(stack.enter_context(listening(where, sniff, bundle)))
-        return gathered(bundle, together(beside), asked)
+        return gathered(bundle, beside, asked)

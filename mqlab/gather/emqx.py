@@ -11,13 +11,12 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.error import HTTPError
 from urllib.parse import quote
 
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import stamp
 from mqlab.gather.schedule import Tick
-from mqlab.gather.web import UNANSWERED, got
+from mqlab.gather.web import UNANSWERED, StatusError, Web
 
 _PAGE = 1000
 """Entries of a page: both versions give as many."""
@@ -41,6 +40,11 @@ class Emqx:
     """``http://key:secret@host:18083``, without ``/api``."""
     version: int | None = None
     listed_at: float = field(default=-_LISTS_EVERY)
+    web: Web = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is connected yet."""
+        self.web = Web(self.bundle.manifest)
 
     def __call__(self, tick: Tick) -> None:
         """Ask everything that is due; where no node answers, only that is noted."""
@@ -63,8 +67,8 @@ class Emqx:
             with self.bundle.manifest.asking("version of EMQX", *UNANSWERED):
                 try:
                     nodes = json.loads(self._got(version, "nodes"))
-                except HTTPError as error:
-                    if error.code != 404 or version == 4:
+                except StatusError as error:
+                    if error.status != 404 or version == 4:
                         raise
                     continue
                 listed = nodes.get("data", []) if isinstance(nodes, dict) else nodes
@@ -74,7 +78,7 @@ class Emqx:
         return None
 
     def _got(self, version: int, what: str) -> str:
-        return got(f"{self.url.rstrip('/')}/api/v{version}/{what}", self.bundle.manifest)
+        return self.web.got(f"{self.url.rstrip('/')}/api/v{version}/{what}")
 
     def _put(self, what: str, tick: Tick) -> None:
         name = what.replace("/", "-").replace("?activated=", "-activated-")

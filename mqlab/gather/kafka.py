@@ -5,7 +5,6 @@ No consumer exists here: offsets are read by the admin client, so that no group 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from mqlab.gather.kafka_client import TIMEOUT, reason
 from mqlab.gather.manifest import Manifest
 from mqlab.gather.schedule import Wanted
 
@@ -33,6 +33,8 @@ READS = (
     "list_consumer_group_offsets",
     "list_offsets",
     "describe_configs",
+    "describe_cluster",
+    "list_groups",
     "poll",
 )
 """All that a capture may call at a client of Kafka; a test reads the package for any other call.
@@ -47,8 +49,12 @@ ACLS = (
     ("cluster", "kafka-cluster", "DescribeConfigs"),
 )
 """The rights that this needs, as ``docs/capture.md`` prints them: kind of resource, its name, operation."""
-TIMEOUT = 10.0
-"""Seconds for an answer; a broker that is lost costs one of these a question."""
+_NAMED = 10
+"""Names that one sentence has room for."""
+_BY_HAND = (
+    "the client library cannot ask for share groups (or those of Kafka Streams' own protocol), so add the output of "
+    "kafka-share-groups.sh (kafka-streams-groups.sh) --describe --all-groups, with --offsets and with --members"
+)
 _AT_ONCE = 1000
 """Topics whose settings are asked for in one request."""
 
@@ -70,39 +76,11 @@ class Groups:
     committed: dict[str, Offsets] = field(default_factory=dict)
 
 
-class _Complaints(logging.Handler):
-    """Notes in the manifest what the client complains of: a refused login stands nowhere else."""
-
-    def __init__(self, manifest: Manifest) -> None:
-        super().__init__(logging.WARNING)
-        self._manifest = manifest
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Note one line, without the thread that it names."""
-        self._manifest.failed("connections", record.getMessage().rpartition("]: ")[2])
-
-
-def reason(error: KafkaException) -> str:
-    """What went wrong, in librdkafka's words."""
-    return str(error.args[0].str()).rstrip(".")
-
-
 def _named(key: object) -> str:
     """Whom a question was about, as people write it."""
     if isinstance(key, ConfigResource):
         return f"{key.restype.name.lower()} {key.name}"
     return f"{key.topic}-{key.partition}" if isinstance(key, TopicPartition) else str(key)
-
-
-def connected(reached: Mapping[str, str], manifest: Manifest) -> AdminClient:
-    """A client that connects as *reached* says (``client_config``), as soon as it is asked something.
-
-    Raises:
-        KafkaException: librdkafka does not take these properties.
-    """
-    logger = logging.Logger("mqlab.gather.kafka")
-    logger.addHandler(_Complaints(manifest))
-    return AdminClient(dict(reached), logger=logger)
 
 
 class Cluster:
@@ -114,6 +92,8 @@ class Cluster:
         self._manifest = manifest
         self._seen: set[str] = set()
         """Of ``topic`` and ``group``, what was ever listed."""
+        self._listed: frozenset[str] | None = None
+        """All consumer groups, where every broker has told its own."""
 
     def conclude(self) -> None:
         """Note where no topic or no group was ever listed: brokers leave out, without a word, what nobody may see."""
@@ -123,7 +103,6 @@ class Cluster:
 
     def metadata(self) -> ClusterMetadata | None:
         """Brokers and topics with their partitions; None where no broker answers."""
-        self._admin.poll(0)  # hands out what the client has logged
         with self._asking("cluster and topics"):
             metadata = self._admin.list_topics(timeout=TIMEOUT)
             self._seen |= {"topic"} if metadata.topics else set()
@@ -131,7 +110,6 @@ class Cluster:
             for name in unwanted:
                 del metadata.topics[name]
             return metadata
-        self._admin.poll(0)
         return None
 
     def settings(self, metadata: ClusterMetadata) -> Settings:
@@ -170,6 +148,20 @@ class Cluster:
                 }
         return groups
 
+    def beyond(self) -> None:
+        """Note groups that are no consumer groups: the library lists share groups, and cannot ask for more."""
+        known = self._listed
+        if known is None:  # else groups of consumers would be taken for others
+            return
+        with self._asking("share groups"):
+            listed = self._admin.list_groups(timeout=TIMEOUT)
+            # Asked as a classic group, one of another protocol is dead and has no type.
+            others = [str(group.id) for group in listed if group.state == "Dead" and not group.protocol_type]
+            names = sorted(name for name in others if name not in known and self._wanted.group(name))
+            if names:
+                shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+                self._manifest.failed("share groups", f"{shown}: members and offsets are missing; {_BY_HAND}")
+
     def offsets(
         self, places: Iterable[Place], of: OffsetSpec, what: str, isolation: IsolationLevel = _UNCOMMITTED
     ) -> Offsets:
@@ -189,11 +181,13 @@ class Cluster:
         return known
 
     def _names(self) -> list[str]:
+        self._listed = None
         with self._asking("list of groups"):
             listed = self._admin.list_consumer_groups(request_timeout=TIMEOUT).result()
             for error in listed.errors:
                 self._manifest.failed("list of groups", str(error.str()))
             self._seen |= {"group"} if listed.valid or listed.errors else set()
+            self._listed = None if listed.errors else frozenset(group.group_id for group in listed.valid)
             return sorted(group.group_id for group in listed.valid if self._wanted.group(group.group_id))
         return []
 

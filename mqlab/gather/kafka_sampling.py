@@ -57,6 +57,8 @@ class Sampling:
             self.shape = shape
             self._write("topics-describe", layouts.topics_describe(metadata, settings), tick)
         groups = self.cluster.groups()
+        if tick.first or tick.last:
+            self.cluster.beyond()
         self._positions(metadata, groups, replace(tick, at=tick.at + timedelta(seconds=time.monotonic() - begun)))
         if tick.last:
             self.cluster.conclude()

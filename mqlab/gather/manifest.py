@@ -77,9 +77,9 @@ class Manifest:
     asked: Mapping[str, Any]
     """The options of the command."""
     state: str = "running"
-    """running (also for ever, after the process was killed), complete, interrupted."""
+    """running (also for ever, after the process was killed), complete, empty, interrupted, incomplete."""
     because: str | None = None
-    """What interrupted it."""
+    """What interrupted it, or why it is incomplete."""
     started_at: str = field(default_factory=lambda: iso(now()))
     ended_at: str | None = None
     gatherer: str = field(default_factory=platform.node)

@@ -7,7 +7,9 @@ take messages from others, are refused. Of messages outside ``$SYS`` only topic,
 
 from __future__ import annotations
 
+import math
 import secrets
+import ssl
 import threading
 import time
 from collections import Counter
@@ -27,7 +29,7 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 from mqlab.errors import MqlabError
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import iso, now, stamp
-from mqlab.gather.schedule import Tick
+from mqlab.gather.schedule import RefusedError, Tick
 
 READS = (
     "connect", "disconnect", "loop_start", "loop_stop", "on_connect", "on_disconnect", "on_message", "subscribe",
@@ -35,8 +37,15 @@ READS = (
 )  # fmt: skip
 """Everything that is asked of the client; nothing of it changes anything at the broker."""
 _SYSTEM = "$SYS/#"
+_BETWEEN_TRIES = 3.0
+"""Seconds between two tries to connect."""
+_MOST_TURNED_AWAY = 3
+"""Connections that the broker closes in place of an answer, after which it is left alone: some refuse logins so."""
+_PASSING = (0x88, 0x89, 0x97, 0x9F)
+"""Reason codes of a broker that may take the same client a little later: unavailable, busy, quota, rate."""
 _ANSWER = 10.0
 """Seconds for the broker's answer to CONNECT."""
+_NO_ANSWER = f"no answer to CONNECT within {_ANSWER:.0f} s"
 _FIRST = 2.0
 """Seconds in which retained values come in after the subscription."""
 _MOST_LINES = 200_000
@@ -100,7 +109,10 @@ class Heard:
 
 
 class Listener:
-    """A client that listens, from the first tick to the end of the block in ``listening``."""
+    """A client that listens, from the first tick to the end of the block in ``listening``.
+
+    The client's own way of connecting again is off: it knows no refusal that is final, and no pause of two seconds.
+    """
 
     def __init__(self, broker: Broker, sniff: Sniff, bundle: Bundle) -> None:
         """Nothing is connected yet."""
@@ -108,17 +120,25 @@ class Listener:
         self._heard, self._lock, self._answered = Heard(), threading.Lock(), threading.Event()
         self._refused: ReasonCode | None = None
         self._client: Client | None = None
+        self._connected = threading.Event()
+        self._tried, self._turned_away, self._sniffed = -math.inf, 0, False
 
     def __call__(self, tick: Tick) -> None:
-        """Write what was heard since the last tick; connect and listen to the topics at the first."""
-        if self._client is None:
+        """Write what was heard since the last tick; connect where it is not, and listen to the topics at the first.
+
+        Raises:
+            RefusedError: the broker refused the login.
+        """
+        if not self._connected.is_set():
+            self.end()
             with self._bundle.manifest.asking("broker over MQTT", OSError, ValueError):
-                self._client = self._connected()
+                self._client = self._entered()
                 time.sleep(_FIRST)
                 if not self._heard.lines:
                     because = "nothing came: this user may not read it, or the broker publishes nothing there"
                     self._bundle.manifest.failed(_SYSTEM, because)
-                if self._sniff.filters:
+                if self._sniff.filters and not self._sniffed:
+                    self._sniffed = True
                     self._listen(self._client)
         with self._lock:
             heard, self._heard = self._heard, Heard()
@@ -132,59 +152,93 @@ class Listener:
     def end(self) -> None:
         """Leave the broker, where it was ever reached."""
         if self._client is not None:
+            self._connected.clear()
             self._client.disconnect()
             self._client.loop_stop()
+            self._client = None
 
-    def _connected(self) -> Client:
+    def _entered(self) -> Client:
         """A client that is connected, with MQTT 5 or, where that is refused, 3.1.1.
 
         Raises:
             OSError: nobody answers.
-            ValueError: it was refused.
+            ValueError: it was refused for now.
+            RefusedError: it was refused for good.
         """
         for protocol in (MQTTv5, MQTTv311):
             client = self._made(protocol)
-            self._answered.clear()
+            answered = self._asked(client, protocol)
+            if self._connected.is_set():
+                return client
+            client.disconnect()
+            client.loop_stop()
+            if self._refused is None:
+                self._turn_away(answered)
+            elif self._refused.value not in (*_PASSING, _UNSUPPORTED, 1):
+                raise self._refusal(str(self._refused))
+            elif self._refused.value in _PASSING:
+                break
+        if self._refused is None:
+            raise TimeoutError("the broker closes the connection in place of an answer" if answered else _NO_ANSWER)
+        raise ValueError(f"refused: {self._refused}")
+
+    def _asked(self, client: Client, protocol: int) -> bool:
+        """Whether anything was answered to CONNECT, if only by closing the connection."""
+        time.sleep(max(0.0, self._tried + _BETWEEN_TRIES - time.monotonic()))
+        self._tried, self._refused = time.monotonic(), None
+        self._answered.clear()
+        try:
             if protocol == MQTTv5:
                 ends_at_once = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
                 ends_at_once.SessionExpiryInterval = 0
                 client.connect(self._broker.host, self._broker.port, clean_start=True, properties=ends_at_once)
             else:
                 client.connect(self._broker.host, self._broker.port)
-            client.loop_start()
-            answered = self._answered.wait(_ANSWER)
-            if answered and self._refused is None:
-                return client
-            client.disconnect()
-            client.loop_stop()
-            if not answered and protocol == MQTTv311:
-                raise TimeoutError(f"no answer to CONNECT within {_ANSWER:.0f} s")
-            if self._refused is not None and self._refused.value not in (_UNSUPPORTED, 1):
-                raise ValueError(f"refused: {self._refused}")
-        raise ValueError(f"refused: {self._refused}")
+        except ssl.SSLError as error:
+            raise self._refusal(error.reason or str(error)) from error
+        client.loop_start()
+        return self._answered.wait(_ANSWER)
+
+    def _turn_away(self, answered: bool) -> None:
+        self._turned_away += answered
+        if self._turned_away >= _MOST_TURNED_AWAY:
+            raise self._refusal("it closes every connection in place of an answer")
+
+    def _refusal(self, because: str) -> RefusedError:
+        return RefusedError(f"{self._broker.host}:{self._broker.port} refused it ({because}); it is not asked again")
 
     def _made(self, protocol: int) -> Client:
         broker, name = self._broker, f"mqlab-{secrets.token_hex(16)}"
         options: dict[str, Any] = {} if protocol == MQTTv5 else {"clean_session": True}
-        client = Client(CallbackAPIVersion.VERSION2, client_id=name, protocol=protocol, **options)  # type: ignore[arg-type]
+        client = Client(
+            CallbackAPIVersion.VERSION2,
+            client_id=name,
+            protocol=protocol,  # type: ignore[arg-type]
+            reconnect_on_failure=False,
+            **options,
+        )
         if broker.username is not None:
             client.username_pw_set(broker.username, broker.password)
         if broker.tls or broker.cafile:
             given = broker.cafile, broker.cert, broker.key
             authorities, cert, key = (str(each) if each else None for each in given)
             client.tls_set(authorities, cert, key)
-        client.on_connect, client.on_message, client.on_disconnect = self._entered, self._came, self._lost
+        client.on_connect, client.on_message, client.on_disconnect = self._came_in, self._came, self._lost
         return client
 
-    def _entered(self, client: Client, _: object, __: object, reason: ReasonCode, ___: object) -> None:
+    def _came_in(self, client: Client, _: object, __: object, reason: ReasonCode, ___: object) -> None:
         self._refused = reason if reason.is_failure else None
         if self._refused is None:
+            self._turned_away = 0
+            self._connected.set()
             client.subscribe(_SYSTEM, qos=0)
         self._answered.set()
 
     def _lost(self, _: Client, __: object, ___: object, reason: ReasonCode, ____: object) -> None:
-        if reason.is_failure:
+        if self._connected.is_set() and reason.is_failure:
             self._bundle.manifest.failed("broker over MQTT", f"the connection ended: {reason}")
+        self._connected.clear()
+        self._answered.set()
 
     def _came(self, _: Client, __: object, message: MQTTMessage) -> None:
         with self._lock:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,13 +10,13 @@ from typing import IO
 
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import iso
+from mqlab.gather.programs import FAILED, ran
 from mqlab.gather.schedule import Tick
 
 READS = (("kubectl", "get", "pods"), ("kubectl", "logs"), ("journalctl",))
 """How every command begins that is run here; none of them changes anything."""
 _PATIENCE = 300.0
 """Seconds after which a command is ended."""
-_FAILED = (OSError, subprocess.SubprocessError, ValueError)
 
 
 @dataclass(slots=True)
@@ -37,7 +36,7 @@ class Pods:
         namespace, _, selector = self.where.partition("/")
         chosen = ("--selector", selector) if selector else ()
         names: list[str] = []
-        with self.bundle.manifest.asking(f"pods {self.where}", *_FAILED):
+        with self.bundle.manifest.asking(f"pods {self.where}", *FAILED):
             listed = ("kubectl", "get", "pods", "--namespace", namespace, *chosen, "--output", "name")
             names = _run(listed).decode("utf-8", "replace").split()
         for name in names:
@@ -46,12 +45,12 @@ class Pods:
     def _logs(self, namespace: str, pod: str, tick: Tick) -> None:
         asked = ("kubectl", "logs", pod, "--namespace", namespace, "--all-containers", "--prefix", "--timestamps",
                  "--since-time", iso(datetime.fromtimestamp(self.since, UTC)))  # fmt: skip
-        with self.bundle.manifest.asking(f"logs of pods {self.where}", *_FAILED):
+        with self.bundle.manifest.asking(f"logs of pods {self.where}", *FAILED):
             _copied(self.bundle, f"kubernetes/{namespace}/{pod}.log", asked)
         if tick.first:  # kubectl fails where no container of the pod was restarted
             try:
                 _copied(self.bundle, f"kubernetes/{namespace}/{pod}.previous.log", (*asked, "--previous"))
-            except _FAILED:
+            except FAILED:
                 return
 
 
@@ -70,7 +69,7 @@ class Journal:
             return
         asked = ("journalctl", "--unit", self.unit, "--since", f"@{int(self.since)}", "--output", "short-iso-precise",
                  "--utc", "--no-pager", "--quiet")  # fmt: skip
-        with self.bundle.manifest.asking(f"journal of {self.unit}", *_FAILED):
+        with self.bundle.manifest.asking(f"journal of {self.unit}", *FAILED):
             _copied(self.bundle, f"journal/{self.unit}.log", asked)
 
 
@@ -82,14 +81,11 @@ def _run(command: Sequence[str], into: IO[bytes] | None = None) -> bytes:
     """
     if not any(tuple(command[: len(begin)]) == begin for begin in READS):
         raise ValueError(f"{command} is not run like that here")
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=into or subprocess.PIPE, stderr=subprocess.PIPE, timeout=_PATIENCE,
-        check=False,
-    )  # fmt: skip
+    done = ran(command, _PATIENCE, into)
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").split("\n")
         raise ValueError(next((line for line in reversed(said) if line.strip()), f"exit code {done.returncode}"))
-    return done.stdout or b""
+    return done.stdout
 
 
 def _copied(bundle: Bundle, name: str, command: Sequence[str]) -> None:

@@ -13,8 +13,8 @@ from urllib.parse import urlencode, urlsplit
 from mqlab.formats.exporters import is_known
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import now, stamp
-from mqlab.gather.schedule import Tick
-from mqlab.gather.web import UNANSWERED, got, shown
+from mqlab.gather.schedule import RefusedError, Tick
+from mqlab.gather.web import UNANSWERED, Web, shown
 
 _MOST = 10_000
 """Samples of a series in one answer; Prometheus refuses more than 11,000."""
@@ -37,6 +37,11 @@ class Prometheus:
     step: float = 15.0
     """Seconds."""
     token: str | None = field(default=None, repr=False)
+    web: Web = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is connected yet."""
+        self.web = Web(self.bundle.manifest)
 
     def __call__(self, tick: Tick) -> None:
         """Ask for the window where one is due."""
@@ -64,7 +69,7 @@ class Prometheus:
             self.bundle.write(f"metrics/{name}.{stamp(until)}.json", self._got("query_range", query))
 
     def _got(self, path: str, query: Mapping[str, object]) -> str:
-        return got(f"{self.url.rstrip('/')}/api/v1/{path}?{urlencode(query)}", self.bundle.manifest, self.token)
+        return self.web.got(f"{self.url.rstrip('/')}/api/v1/{path}?{urlencode(query)}", self.token)
 
 
 @dataclass(slots=True)
@@ -73,13 +78,28 @@ class Scrapes:
 
     bundle: Bundle
     urls: Sequence[str]
+    web: Web = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is connected yet."""
+        self.web = Web(self.bundle.manifest)
 
     def __call__(self, tick: Tick) -> None:  # noqa: ARG002 - brokers that were asked before may have taken long
-        """Write each page under its host's name and the moment at which it was read."""
-        for url in self.urls:
-            parts = urlsplit(shown(url))
-            path = parts.path.strip("/").replace("/", "-")
-            name = "-".join(filter(None, (parts.hostname, str(parts.port or ""), "" if path == "metrics" else path)))
-            with self.bundle.manifest.asking(f"page {shown(url)}", *UNANSWERED):
-                at = stamp(now())
-                self.bundle.write(f"metrics/{name}.{at}.prom", got(url, self.bundle.manifest))
+        """Write each page under its host's name and the moment at which it was read; drop those that are refused."""
+        self.urls = [url for url in self.urls if self._is_left(url)]
+
+    def _is_left(self, url: str) -> bool:
+        try:
+            self._read(url)
+        except RefusedError as refused:
+            self.bundle.manifest.failed(f"page {shown(url)}", str(refused))
+            return False
+        return True
+
+    def _read(self, url: str) -> None:
+        parts = urlsplit(shown(url))
+        path = parts.path.strip("/").replace("/", "-")
+        name = "-".join(filter(None, (parts.hostname, str(parts.port or ""), "" if path == "metrics" else path)))
+        with self.bundle.manifest.asking(f"page {shown(url)}", *UNANSWERED):
+            at = stamp(now())
+            self.bundle.write(f"metrics/{name}.{at}.prom", self.web.got(url))

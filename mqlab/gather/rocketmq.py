@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,8 @@ from tempfile import TemporaryDirectory
 
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import now, stamp
-from mqlab.gather.schedule import Tick, Wanted
+from mqlab.gather.programs import FAILED, ran
+from mqlab.gather.schedule import RefusedError, Tick, Wanted
 
 READS = (
     "brokerConsumeStats", "brokerStatus", "clusterList", "consumerConnection", "consumerProgress", "consumerStatus",
@@ -28,7 +28,6 @@ READS = (
 """Every command that is run here; none of them changes anything."""
 _PATIENCE = 120.0
 """Seconds after which a command is ended."""
-_UNANSWERED = (OSError, subprocess.SubprocessError, ValueError)
 _RETRY = "%RETRY%"
 _OWN = re.compile(r"%|RMQ_SYS_|rmq_sys_|CID_|SCHEDULE_TOPIC_XXXX$|TBW102$|SELF_TEST|OFFSET_MOVED_EVENT$|BenchmarkTest$"
                   r"|TRANS_CHECK_MAX|DefaultHeartBeat|Default?Cluster")  # fmt: skip
@@ -46,6 +45,10 @@ _STATUS = re.compile(r"^\d\d:\d\d:\d\d,\d{3} \|-.*\n?", re.MULTILINE)
 _ERROR = re.compile(
     r"^\S*(?:SubCommandException|MQClientException|MQBrokerException|RemotingException)\b.*", re.MULTILINE
 )
+_REFUSED = re.compile(
+    r"No acl config for|No accessKey is configured|[Cc]heck signature failed|signature-failed|AuthenticationException"
+)
+"""How 4.x and 5.x refuse access keys; what they refuse to somebody whom they know has other words."""
 
 
 @dataclass(slots=True)
@@ -102,7 +105,7 @@ class Sampling:
         about = called or (options[1] if options else "")
         begun = stamp(now())  # a command takes seconds, so that each has a moment of its own
         name = f"rocketmq/{command}{'-' if about else ''}{about.replace(':', '_')}.{begun}.txt"
-        with self.bundle.manifest.asking(command, *_UNANSWERED), TemporaryDirectory(dir=self.bundle.partial) as folder:
+        with self.bundle.manifest.asking(command, *FAILED), TemporaryDirectory(dir=self.bundle.partial) as folder:
             printed = _run((self.mqadmin, command, "-n", self.servers, *options), Path(folder))
             if error := _ERROR.search(printed):
                 self.bundle.manifest.failed(command, f"{about}: {error[0]}"[:300])
@@ -120,13 +123,15 @@ def _run(command: Sequence[str], folder: Path) -> str:
 
     Raises:
         OSError, SubprocessError, ValueError: it is not there, is none of ``READS``, fails, or does not end.
+        RefusedError: a broker refused the access keys.
     """
     if len(command) < 2 or command[1] not in READS:
         raise ValueError(f"{command} is not run here")
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | {"TZ": "UTC"}, stdin=subprocess.DEVNULL, capture_output=True,
-        timeout=_PATIENCE, check=False,
-    )  # fmt: skip
+    done = ran(command, _PATIENCE, folder=folder, environment=os.environ | {"TZ": "UTC"})
+    text = (done.stdout + done.stderr).decode("utf-8", "replace")
+    if refused := next((line for line in text.split("\n") if _REFUSED.search(line)), ""):
+        because = "a broker refused the access keys of mqadmin (conf/tools.yml); the cluster is not asked again"
+        raise RefusedError(f"{because}: {refused.strip()[:300]}")
     if done.returncode and not done.stdout:
         said = done.stderr.decode("utf-8", "replace").strip().split("\n")
         raise ValueError(said[-1] or f"exit code {done.returncode}")

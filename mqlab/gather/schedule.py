@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
-from pathlib import Path
+from types import FrameType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from mqlab.errors import MqlabError
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import now
 from mqlab.terminal import bare
@@ -31,17 +32,14 @@ class Tick:
 
 
 Asking = Callable[[Tick], None]
-"""Something that is asked at every tick; what it is not answered it notes in the manifest, and does not raise."""
+"""Something that is asked at every tick; what it is not answered it notes in the manifest, and does not raise.
+
+Only a refused login is raised, as ``RefusedError``: whoever refused it is never asked again.
+"""
 
 
-def together(several: Sequence[Asking]) -> Asking:
-    """One that asks all of *several*."""
-
-    def ask(tick: Tick) -> None:
-        for one in several:
-            one(tick)
-
-    return ask
+class RefusedError(MqlabError):
+    """A login was refused, which another try would only repeat: accounts are locked, and alarms raised, by tries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,32 +78,67 @@ class Schedule:
             sleep(max(0.0, due - passed))
 
 
-def gather(bundle: Bundle, asking: Sequence[Asking], schedule: Schedule) -> tuple[Path, bool]:
-    """Ask as scheduled and end the bundle; where it lies, and whether it was interrupted."""
-    because: str | None = "an error of mqlab"
-    try:
-        with _stopped_by_signals(), _progress(schedule) as tell:
-            for tick in schedule.ticks():
-                for ask in asking:
-                    ask(tick)
-                bundle.note()
-                tell(bundle.manifest.files)
-        because = None
-    except KeyboardInterrupt:
-        because = "Ctrl-C or SIGTERM"
-    finally:
-        place = bundle.close(because)
-    return place, because is not None
+class Stopped(KeyboardInterrupt):
+    """A signal asked the capture to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def _stopped_by_signals() -> Iterator[None]:
-    """What stops services ends a capture as Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+def stopped_by_signals() -> Iterator[None]:
+    """What stops services or closes a terminal ends a capture as Ctrl-C does; once, so that the bundle is ended whole.
+
+    What is ignored, as below ``nohup``, stays so.
+    """
+
+    def stop(number: int, _: FrameType | None) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise Stopped(number)
+
+    before = {each: signal.getsignal(each) for each in _STOPPING if signal.getsignal(each) is not signal.SIG_IGN}
+    try:
+        for each in before:
+            signal.signal(each, stop)
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """No signal stops this block: a bundle is ended whole."""
+    before = {each: signal.signal(each, signal.SIG_IGN) for each in _STOPPING}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def gather(bundle: Bundle, asking: Sequence[Asking], schedule: Schedule, watch: Asking | None = None) -> None:
+    """Ask as scheduled, and *watch* after that, until all that is asked has refused a login."""
+    left = list(asking)
+    with _progress(schedule) as tell:
+        for tick in schedule.ticks():
+            for ask in tuple(left):
+                try:
+                    ask(tick)
+                except RefusedError as refused:
+                    bundle.manifest.failed("login", str(refused))
+                    left.remove(ask)
+            bundle.note()
+            if watch:
+                watch(tick)
+            tell(bundle.manifest.files)
+            if not left:
+                return
 
 
 @contextmanager

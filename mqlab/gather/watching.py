@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -17,6 +18,7 @@ from typing import IO, Any, Self
 
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import iso, now
+from mqlab.gather.programs import end
 from mqlab.gather.schedule import Tick
 
 
@@ -36,9 +38,7 @@ class Watch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.process and self.process.poll() is None:
-            self.process.terminate()
-            self.process.wait()
+        self._end()
         self.printed.close()
 
     def __call__(self, tick: Tick) -> None:  # noqa: ARG002 - whatever tick it is
@@ -49,13 +49,15 @@ class Watch:
 
     def conclude(self, place: Path) -> None:
         """Wait for the verdict of the whole bundle, which lies at *place*."""
-        if self.process:
-            self.process.terminate()
-            self.process.wait()
+        self._end()
         self._begin(place)
         if self.process:
             self.process.wait()
         self._ended()
+
+    def _end(self) -> None:
+        if self.process and self.process.poll() is None:
+            end(self.process)
 
     def _begin(self, place: Path) -> None:
         command = [sys.executable, "-P", "-m", "mqlab.cli", "triage", str(place), "--format", "json"]
@@ -77,7 +79,8 @@ class Watch:
             said = "no verdict: the diagnosis failed, `mqlab triage` on the bundle says why"
         if said != self.said:
             self.said = said
-            self.tell(f"{iso(now())} {said}")
+            with suppress(OSError):  # nobody reads it any more, and the capture goes on
+                self.tell(f"{iso(now())} {said}")
 
 
 def verdict(diagnosis: Mapping[str, Any]) -> str:

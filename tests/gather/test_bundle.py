@@ -1,14 +1,17 @@
 """A bundle is a folder that anybody may read at any moment."""
 
+import errno
 import io
 import json
+import pickle
 import stat
 import tarfile
 
 import pytest
 import zstandard
 
-from mqlab.gather.bundle import Bundle, BundleError
+from mqlab.gather import bundle as bundles
+from mqlab.gather.bundle import Bundle, BundleError, IncompleteError, NotPackedError
 from mqlab.gather.manifest import Manifest
 from mqlab.gather.masking import NotTextError
 
@@ -66,13 +69,98 @@ def test_what_is_no_text_is_refused_since_nobody_knows_its_secrets(tmp_path, con
 
 def test_a_bundle_that_was_interrupted_says_so(tmp_path):
     bundle = begun(tmp_path / "b")
-    assert told(bundle.close("Ctrl-C"))["state"] == "interrupted"
+    said = told(bundle.close("interrupted", "SIGTERM"))
+    assert (said["state"], said["because"]) == ("interrupted", "SIGTERM")
+
+
+def test_a_block_that_an_error_ends_is_a_bundle_too(tmp_path):
+    with pytest.raises(KeyboardInterrupt), begun(tmp_path / "b"):
+        raise KeyboardInterrupt
+    assert (told(tmp_path / "b")["state"], told(tmp_path / "b")["because"]) == ("interrupted", "KeyboardInterrupt")
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["manifest.json"]
+
+
+@pytest.mark.parametrize("name", ["b.tar", "b.tar.gz", "b.TGZ", "b.tar.bz2", "b.tar.xz"])
+def test_an_archive_is_written_in_the_format_of_its_name(tmp_path, name):
+    bundle = begun(tmp_path / name)
+    bundle.write("a.txt", "x")
+    with tarfile.open(bundle.close()) as archive:
+        assert sorted(one.name for one in archive if one.isfile()) == ["b/a.txt", "b/manifest.json"]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["b.zip", "b.gz", "b.7z", "b.zst"])
+def test_a_format_that_is_not_written_is_refused_before_anything_is_made(tmp_path, name):
+    with pytest.raises(BundleError, match=r"archives are written as .*\.tar\.zst"):
+        begun(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_an_archives_stem_is_left_as_it_is(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/mine").touch()
+    begun(tmp_path / "b.tar.zst").close()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["b", "b.tar.zst", "mine"]
+
+
+def test_a_path_that_is_too_long_is_one_sentence(tmp_path):
+    with pytest.raises(BundleError, match="File name too long") as error:
+        begun(tmp_path / "/".join(["x" * 100] * 50))
+    assert len(str(error.value)) < 400
+
+
+class Full:
+    """A disk that takes so many bytes, and no more."""
+
+    def __init__(self, monkeypatch, left):
+        self.left, self.write = left, bundles._whole
+        monkeypatch.setattr(bundles, "_whole", self)
+
+    def __call__(self, file, piece):
+        self.left -= len(piece)
+        if self.left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.write(file, piece)
+
+
+def test_a_disk_that_is_full_leaves_a_bundle_that_says_so(tmp_path, monkeypatch):
+    bundle = begun(tmp_path / "b")
+    Full(monkeypatch, 5)
+    bundle.write("a.txt", "whole")
+    with pytest.raises(IncompleteError, match=r"b is incomplete: No space left on device\.") as error:
+        bundle.write("b.txt", "x")
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+    said = told(bundle.close("incomplete", error.value.because))
+    assert (said["state"], said["because"], said["files"]) == ("incomplete", "No space left on device", 1)
+    assert sorted(path.name for path in (tmp_path / "b").iterdir()) == ["a.txt", "manifest.json"]
+
+
+def test_a_name_that_is_too_long_is_no_full_disk(tmp_path):
+    with pytest.raises(OSError, match="File name too long"):
+        begun(tmp_path / "b").write("x" * 300, "x")
+
+
+def test_an_archive_that_cannot_be_written_leaves_its_folder(tmp_path, monkeypatch):
+    bundle = begun(tmp_path / "b.tar.gz")
+    bundle.write("a.txt", "x")
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(bundles.tarfile.TarFile, "add", full)
+    with pytest.raises(NotPackedError, match=r"b\.tar\.gz\.gathering\.$"):
+        bundle.close()
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")) == [
+        "b.tar.gz.gathering",
+        "b.tar.gz.gathering/a.txt",
+        "b.tar.gz.gathering/manifest.json",
+    ]
 
 
 def test_an_archive_replaces_its_folder_when_it_is_complete(tmp_path):
     bundle = begun(tmp_path / "b.tar.zst")
     bundle.write("a.txt", "x")
-    assert (tmp_path / "b/a.txt").exists()
+    assert (tmp_path / "b.tar.zst.gathering/a.txt").exists()
     packed = bundle.close()
     with (
         zstandard.ZstdDecompressor().stream_reader(packed.open("rb")) as raw,
@@ -87,5 +175,6 @@ def test_what_is_there_is_never_written_over(tmp_path):
     (tmp_path / "b/mine").touch()
     with pytest.raises(BundleError, match="something of that name"):
         begun(tmp_path / "b")
+    (tmp_path / "c.tar.zst").touch()
     with pytest.raises(BundleError, match="something of that name"):
-        begun(tmp_path / "b.tar.zst")
+        begun(tmp_path / "c.tar.zst")

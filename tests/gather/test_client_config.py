@@ -4,7 +4,9 @@ import pytest
 
 from mqlab.gather.client_config import ClientConfigError, client_config
 
-OURS = {"client.id": "mqlab-capture", "enable.sparse.connections": "false", "reconnect.backoff.ms": "2000"}
+PATIENT = {"reconnect.backoff.ms": "3000", "reconnect.backoff.max.ms": "10000"}
+OURS = {"client.id": "mqlab-capture", "enable.sparse.connections": "false", "metadata.recovery.strategy": "none"}
+OURS |= PATIENT
 KAFKA = "org.apache.kafka.common.security"
 CASES = {
     "librdkafka's own names": (
@@ -53,10 +55,29 @@ def test_a_connection_is_what_librdkafka_calls_it(tmp_path, text, expected):
     assert (found, unused) == (expected | OURS, [])
 
 
-def test_how_soon_to_connect_again_is_as_told(tmp_path):
-    (tmp_path / "client.properties").write_text("reconnect.backoff.ms=50")
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({}, PATIENT),
+        (
+            {"reconnect.backoff.ms": "1", "reconnect.backoff.max.ms": "1"},
+            PATIENT | {"reconnect.backoff.max.ms": "3000"},
+        ),
+        ({"reconnect.backoff.ms": "-5"}, PATIENT),
+        ({"reconnect.backoff.ms": "60000"}, dict.fromkeys(PATIENT, "60000")),
+        ({"reconnect.backoff.max.ms": "90000"}, PATIENT | {"reconnect.backoff.max.ms": "90000"}),
+    ],
+)
+def test_a_broker_is_tried_again_after_three_seconds_or_what_the_user_wants_beyond(tmp_path, told, expected):
+    (tmp_path / "client.properties").write_text("".join(f"{key}={value}\n" for key, value in told.items()))
     found, _ = client_config(tmp_path / "client.properties", "a:1")
-    assert found["reconnect.backoff.ms"] == "50"
+    assert {key: found[key] for key in PATIENT} == expected
+
+
+def test_what_makes_librdkafka_forget_when_it_tried_is_never_taken_from_the_user(tmp_path):
+    text = "enable.sparse.connections=true\nmetadata.recovery.strategy=rebootstrap\nmetadata.broker.list=a:1\n"
+    (tmp_path / "client.properties").write_text(text)
+    assert client_config(tmp_path / "client.properties", None)[0] == {"bootstrap.servers": "a:1"} | OURS
 
 
 def test_what_commits_joins_or_loads_is_left_out_and_told(tmp_path):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from mqlab.gather import kafka_apart
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.kafka_apart import Apart
+from mqlab.gather.kafka_client import BETWEEN_TRIES
 from mqlab.gather.manifest import Manifest
 from mqlab.gather.schedule import Tick, Wanted
 
@@ -25,6 +26,8 @@ def dying(line, _reached, _wanted, bundle, errors):
 
 def test_a_library_that_ends_its_process_is_noted_and_asked_anew(tmp_path, monkeypatch):
     monkeypatch.setattr(kafka_apart, "_serve", dying)
+    paused = []
+    monkeypatch.setattr(kafka_apart, "sleep", paused.append)
     bundle = Bundle(tmp_path / "b", Manifest("kafka", {}))
     apart = Apart({}, Wanted(), bundle)
     apart(Tick(AT, first=True, last=False))
@@ -33,4 +36,5 @@ def test_a_library_that_ends_its_process_is_noted_and_asked_anew(tmp_path, monke
     assert bundle.manifest.files == 1
     apart(Tick(AT, first=False, last=True))
     assert bundle.manifest.facts == {"topics": 1}
+    assert [round(each) for each in paused] == [0, round(BETWEEN_TRIES)], "a process anew connects anew"
     assert bundle.manifest.questions == {"cluster and topics": question}

@@ -150,8 +150,8 @@ def test_only_what_is_wanted_is_asked_for(tmp_path):
     assert {"get-offsets-latest", "get-offsets-earliest"}.isdisjoint(name.split(".")[0] for name in texts)
 
 
-CALLS = ["list_topics", "list_consumer_groups", "describe_consumer_groups", "list_consumer_group_offsets",
-         "list_offsets", "describe_configs"]  # fmt: skip
+CALLS = ["list_topics", "list_consumer_groups", "list_groups", "describe_consumer_groups",
+         "list_consumer_group_offsets", "list_offsets", "describe_configs"]  # fmt: skip
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -190,6 +190,28 @@ def test_that_a_user_may_describe_nothing_is_told(tmp_path):
     sampling.cluster._admin = Admin()
     sampling(LAST)
     assert not any(one.failed for one in sampling.cluster._manifest.questions.values())
+
+
+class Sharing(Admin):
+    """A cluster with a share group, a group of KIP-848 and one of Connect; the library lists the first and no more."""
+
+    def list_groups(self, **_):
+        kinds = {"payments-share": ("Dead", ""), "billing": ("Dead", ""), "connect": ("Stable", "connect")}
+        told = [SimpleNamespace(id=name, state=state, protocol_type=kind) for name, (state, kind) in kinds.items()]
+        return self._answer("list_groups", told)
+
+
+def test_share_groups_are_said_to_be_missing_by_name(tmp_path):
+    _, said = sampled(tmp_path / "b", FIRST, admin=Sharing())
+    (failed,) = [one for one in said["questions"] if one["failed"]]
+    assert failed["because"].split(";")[0] == "payments-share: members and offsets are missing"
+    _, said = sampled(tmp_path / "c", FIRST, admin=Sharing(), wanted=Wanted(groups=("bill*",)))
+    assert [one["what"] for one in said["questions"] if one["failed"]] == []
+
+
+def test_no_group_of_consumers_is_taken_for_a_share_group_where_their_list_failed(tmp_path):
+    _, said = sampled(tmp_path / "b", FIRST, admin=Sharing(lost=["list_consumer_groups"]))
+    assert "share groups" not in [one["what"] for one in said["questions"]]
 
 
 def test_nothing_that_is_wanted_is_no_failure(tmp_path):

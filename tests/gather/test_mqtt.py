@@ -13,11 +13,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from mqlab.gather import mqtt
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.emqx import Emqx
 from mqlab.gather.manifest import Manifest
 from mqlab.gather.mqtt import Broker, SharedError, Sniff, listening
-from mqlab.gather.schedule import Tick
+from mqlab.gather.schedule import RefusedError, Tick
 
 AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 ONLY = Tick(AT, True, True)
@@ -194,3 +195,84 @@ def test_a_broker_that_is_not_there_is_noted_only(bundle):
         ask(ONLY)
         ask(Tick(AT, False, True))
     assert bundle.manifest.questions["broker over MQTT"].failed == 2
+
+
+class Connacks:
+    """A broker that answers each CONNECT with the next of these packets, and closes the connection."""
+
+    def __init__(self, *answers):
+        self.answers, self.connections, self.listener = answers, 0, socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    @property
+    def broker(self):
+        return Broker("127.0.0.1", self.listener.getsockname()[1], "gatherer", "wr0ng")
+
+    def serve(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.recv(1000)
+                connection.sendall(self.answers[min(self.connections, len(self.answers) - 1)])
+                self.connections += 1
+
+
+UNSUPPORTED, BAD_USER_5, BANNED_5 = b"\x20\x03\x00\x84\x00", b"\x20\x03\x00\x86\x00", b"\x20\x03\x00\x8a\x00"
+BAD_USER_3, DENIED_3, BUSY = b"\x20\x02\x00\x04", b"\x20\x02\x00\x05", b"\x20\x03\x00\x89\x00"
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    monkeypatch.setattr(mqtt, "_BETWEEN_TRIES", 0)
+
+
+@pytest.mark.parametrize(
+    ("answers", "connections"),
+    [
+        ((BAD_USER_5,), 1),
+        ((BANNED_5,), 1),
+        ((UNSUPPORTED, BAD_USER_3), 2),
+        ((UNSUPPORTED, DENIED_3), 2),
+    ],
+)
+@pytest.mark.usefixtures("hasty")
+def test_a_refused_login_is_not_tried_again(bundle, answers, connections):
+    fake = Connacks(*answers)
+    with (
+        listening(fake.broker, Sniff(), bundle) as ask,
+        pytest.raises(RefusedError, match=r"refused it .*not asked again"),
+    ):
+        ask(ONLY)
+    time.sleep(0.2)
+    assert fake.connections == connections
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_broker_that_is_busy_is_asked_again_at_the_next_sampling(bundle):
+    fake = Connacks(BUSY)
+    with listening(fake.broker, Sniff(), bundle) as ask:
+        ask(ONLY)
+        ask(ONLY)
+    assert (fake.connections, bundle.manifest.questions["broker over MQTT"].because) == (2, "refused: Server busy")
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_broker_that_closes_in_place_of_an_answer_is_left_alone_after_three_connections(bundle):
+    fake = Connacks(b"")
+    with listening(fake.broker, Sniff(), bundle) as ask:
+        ask(ONLY)
+        with pytest.raises(RefusedError, match="closes every connection in place of an answer"):
+            ask(ONLY)
+    assert fake.connections == 3
+
+
+def test_two_tries_to_connect_are_seconds_apart(bundle, monkeypatch):
+    waited = []
+    monkeypatch.setattr(mqtt.time, "sleep", waited.append)
+    with listening(Connacks(BUSY).broker, Sniff(), bundle) as ask:
+        ask(ONLY)
+        ask(ONLY)
+    assert [round(each) for each in waited] == [0, 3]

@@ -77,15 +77,19 @@ def test_topics_are_never_listed_by_name():
 
 def test_one_module_speaks_http_and_only_gets():
     speaking = {module.name for module in MODULES for name in imported(module)
-                if name.startswith(("urllib.request", "http", "requests", "socket"))}  # fmt: skip
+                if name.startswith(("urllib.request", "urllib3", "http", "requests", "socket"))}  # fmt: skip
     assert speaking <= {"web.py"}
     words = [node for node in ast.walk(tree(PACKAGE / "web.py")) if isinstance(node, ast.Call)]
-    assert not {one.arg for call in words for one in call.keywords} & {"data", "method", "json"}
+    assert not {one.arg for call in words for one in call.keywords} & {"body", "fields", "data", "method", "json"}
+    requests = [call for call in words if isinstance(call.func, ast.Attribute) and call.func.attr.startswith("request")]
+    assert [ast.literal_eval(call.args[0]) for call in requests] == ["GET"]
 
 
 def test_programs_are_run_where_their_beginnings_are_listed():
     running = {module.name for module in MODULES if "subprocess" in set(imported(module))}
-    assert running <= {"outside.py", "rocketmq.py", "watching.py"}
+    assert running <= {"programs.py", "watching.py"}
+    asking = {module.name for module in MODULES if "mqlab.gather.programs.ran" in set(imported(module))}
+    assert asking == {"outside.py", "rocketmq.py"}
     assert outside.READS == (("kubectl", "get", "pods"), ("kubectl", "logs"), ("journalctl",))
 
 

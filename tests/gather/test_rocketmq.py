@@ -9,7 +9,7 @@ import pytest
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import Manifest
 from mqlab.gather.rocketmq import Sampling
-from mqlab.gather.schedule import Tick, Wanted
+from mqlab.gather.schedule import RefusedError, Tick, Wanted
 
 AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 CLUSTER = """\
@@ -149,3 +149,27 @@ def test_a_program_that_is_not_there_fails_quietly(tmp_path):
     told(Tick(AT, first=True, last=True))
     assert names(told.bundle) == []
     assert told.bundle.manifest.questions["clusterList"].failed == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "DESC: org.apache.rocketmq.acl.common.AclException: No acl config for RocketMQ, org.apache.rocketmq.acl.plain",
+        "DESC: [10015:signature-failed] unable to calculate signature",
+        "DESC: org.apache.rocketmq.auth.authentication.exception.AuthenticationException: User:u is not found.",
+    ],
+)
+def test_access_keys_that_are_refused_are_shown_once(tmp_path, cluster, said):
+    answers = {"clusterList": CLUSTER, "topicList": TOPICS, "brokerConsumeStats": f"Caused by: CODE: 16  {said}\n"}
+    (tmp_path / "answers.json").write_text(json.dumps(answers))
+    with pytest.raises(RefusedError, match=r"conf/tools\.yml\); the cluster is not asked again"):
+        sampling(tmp_path, cluster)(Tick(AT, first=True, last=False))
+    assert [line.split()[0] for line in asked(cluster)] == ["clusterList", "brokerConsumeStats"]
+
+
+def test_what_keys_may_not_see_is_no_refused_login(tmp_path, cluster):
+    denied = "CODE: 16  DESC: AclException: No default permission for ORDER_EVENTS, org.apache.rocketmq.acl.plain"
+    answers = {"clusterList": CLUSTER, "topicList": TOPICS, "brokerConsumeStats": f"MQBrokerException: {denied}\n"}
+    (tmp_path / "answers.json").write_text(json.dumps(answers))
+    sampling(tmp_path, cluster)(Tick(AT, first=False, last=False))
+    assert [line.split()[0] for line in asked(cluster)] == ["clusterList", "brokerConsumeStats", "consumerProgress"]

@@ -118,8 +118,9 @@ def _redacted(job: _Job, target: Target) -> Redaction:
     core = STRUCTURE.union(map(small, own))
     said = _Said.of(found)
     names = _names(capture, found, said, own)
+    numbers = names.pop("number", set())
     drawn = Pseudonyms(job.key, chain.from_iterable(names.values()), own)
-    images = Images(job.key, drawn, {*said.tokens, *drawn.tokens}, core).of
+    images = Images(job.key, drawn, {*said.tokens, *drawn.tokens}, numbers, core).of
     shift = Shift(job.options.weeks, *_window(capture))
     rewriter = Rewriter(images, drawn, core)
     job.tell("writing")
@@ -127,7 +128,7 @@ def _redacted(job: _Job, target: Target) -> Redaction:
     differs = _differs(capture, job.opened([str(target.folder)])) if job.options.check else ()
     job.tell("looking for what is left")
     renamed = {kind: {name: rewriter.name(name) for name in sorted(names[kind])} for kind in sorted(names)}
-    search = _searched(target.folder, _search(images, renamed))
+    search = _searched(target.folder, _search(images, renamed, core))
     told = {"weeks": job.options.weeks, "names": renamed, "words": dict(sorted(images.items()))}
     _private(job.options.map, json.dumps(told, ensure_ascii=True, indent=1) + "\n")
     left = dict(sorted(search.found.items()))
@@ -221,10 +222,10 @@ def _renamed(name: str, rewriter: Rewriter, shift: Shift) -> str:
     return shift(rewriter.path(name).encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
-def _search(images: Mapping[str, str], renamed: Mapping[str, Mapping[str, str]]) -> Search:
+def _search(images: Mapping[str, str], renamed: Mapping[str, Mapping[str, str]], core: Collection[str]) -> Search:
     names = {name: other for told in renamed.values() for name, other in told.items()}
     parts = (part for other in names.values() for part in tokens(other))
-    return Search(images, (name for name, other in names.items() if name != other), {*images.values(), *parts})
+    return Search(images, (name for name, other in names.items() if name != other), {*images.values(), *parts}, core)
 
 
 def _searched(folder: Path, search: Search) -> Search:

@@ -23,9 +23,10 @@ _MIN_CODED = 6
 """Letters from which a name within another word, or in what a coding stands for, is no chance."""
 _CODED = re.compile(rb"[A-Za-z0-9+/_-]{8,}={0,2}")
 _HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){5,}")
-_PERCENT = re.compile(rb"[\w.~-]*(?:%[0-9A-Fa-f]{2}[\w.~-]*)+")
+_PERCENT = re.compile(rb"(?:%[0-9A-Fa-f]{2}[\w.~-]*)+")
 _TITLED = re.compile(rb"(?<=[a-z,] )([A-Z][a-z]{2,15})(?= (?!\d)[a-z(]|[,.!?]|\Z)")
 _COMPOUND = re.compile(rb"[A-Za-z0-9]+(?:[-@][A-Za-z0-9]+)+")
+_HEXED = re.compile("[0-9a-f]+")
 _SPAN = 1 << 16
 """Coded bytes that are looked into at once."""
 
@@ -33,27 +34,34 @@ _SPAN = 1 << 16
 class Search:
     """Looks through a copy for words and names that were replaced."""
 
-    def __init__(self, words: Iterable[str], names: Iterable[str], images: Iterable[str]) -> None:
-        """Look for *words* that were replaced, and *names*, but not for *images* that happen to be spelled alike."""
+    def __init__(
+        self, words: Iterable[str], names: Iterable[str], images: Iterable[str], core: Collection[str] = ()
+    ) -> None:
+        """Look for *words* that were replaced, and *names*, but not for *images* that happen to be spelled alike.
+
+        Words of the *core* are what mqlab knows lines by, and no doubt.
+        """
+        self._core = core
         shown = {small(image) for image in images}
         self._words = {small(word) for word in words if _is_telling(word)} - shown
         self._long = sorted({small(name) for name in names if len(name) >= _MIN_CODED and not is_software(name)} - shown)
         self.found: Counter[str] = Counter()
         """What is still there, and how often."""
         self._seen: set[bytes] = set()
-        self._images = shown
+        self._tried: set[bytes] = set()
+        self._images = {image for image in shown if len(image) > 2 and not image.isdigit()}
         self._doubtful: Counter[str] = Counter()
 
     def look(self, data: bytes) -> None:
         """Search whole lines, or the path of a file."""
         tokens = TOKEN.findall(data)
         told = {token: small(token.decode("utf-8", "surrogateescape")) for token in set(tokens) if not token.isdigit()}
-        hits = {token for token, word in told.items() if word in self._words}
+        hits = {token for token, word in told.items() if word in self._words and not is_software(token.decode("latin-1"))}
         self.found.update(told[token] for token in tokens if token in hits)
         self._within(word for token, word in told.items() if token not in self._seen and token not in hits)
         self._seen.update(told)
-        coded = {found[0] for pattern in (_CODED, _HEX, _PERCENT) for found in pattern.finditer(data)} - self._seen
-        self._seen |= coded
+        coded = {found[0] for pattern in (_CODED, _HEX, _PERCENT) for found in pattern.finditer(data)} - self._tried
+        self._tried |= coded
         self._within(text for one in coded for text in _decoded(one[:_SPAN]))
         self._doubtful.update(word for word in map(bytes.decode, _TITLED.findall(data)) if word.lower() in WORDS_TOO)
         self._doubtful.update(word for found in _COMPOUND.findall(data) for word in self._kept(found.decode()))
@@ -67,7 +75,8 @@ class Search:
         words = re.split("[-@]", compound)
         if not any(small(word) in self._images for word in words):
             return []
-        return [word for word in words if len(word) > 2 and word.isalpha() and small(word) not in self._images]
+        kept = [word for word in words if len(word) > 2 and word.isalpha() and small(word) not in self._images]
+        return [word for word in kept if not _HEXED.fullmatch(word) and small(word) not in self._core]
 
     def _within(self, texts: Iterable[str]) -> None:
         series = pl.Series(list(texts), dtype=pl.String)

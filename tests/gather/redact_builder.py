@@ -24,8 +24,9 @@ def rewriter(text, tables=()):
         found[kind].add(name)
     found["address"].update(addresses(tokens))
     names = settled(found)
+    numbers = names.pop("number", set())
     drawn = Pseudonyms(KEY, {name for known in names.values() for name in known}, OWN)
-    images = Images(KEY, drawn, {*tokens, *drawn.tokens}, CORE).of
+    images = Images(KEY, drawn, {*tokens, *drawn.tokens}, numbers, CORE).of
     return Rewriter(images, drawn, CORE), images, names
 
 

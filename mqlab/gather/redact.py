@@ -12,7 +12,7 @@ import secrets
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -133,7 +133,14 @@ def _redacted(job: _Job, target: Target) -> Redaction:
     _private(job.options.map, json.dumps(told, ensure_ascii=True, indent=1) + "\n")
     left = dict(sorted(search.found.items()))
     return Redaction(
-        target.finish(), renamed, len(images), tuple(sorted(rewriter.placed)), tuple(search.unsure()), tuple(refused), left, differs
+        target.finish(),
+        renamed,
+        len(images),
+        tuple(sorted(rewriter.placed)),
+        tuple(search.unsure()),
+        tuple(refused),
+        left,
+        differs,
     )
 
 
@@ -240,10 +247,14 @@ def _searched(folder: Path, search: Search) -> Search:
 
 def _differs(before: Capture, after: Capture) -> tuple[str, ...]:
     """What mqlab says otherwise of the copy, and which files it reads otherwise."""
-    told = [f"{what}: {one} became {two}" for what, one, two in _compared(before.diagnosis, after.diagnosis) if one != two]
+    told = [
+        f"{what}: {one} became {two}" for what, one, two in _compared(before.diagnosis, after.diagnosis) if one != two
+    ]
     read = Counter(map(_reading, before.facts.coverage))
     read.subtract(map(_reading, after.facts.coverage))
-    because = [f"{_shown(reading)} only in the {'material' if n > 0 else 'copy'}" for reading, n in sorted(read.items()) if n]
+    because = [
+        f"{_shown(reading)} only in the {'material' if n > 0 else 'copy'}" for reading, n in sorted(read.items()) if n
+    ]
     return tuple(told + because) if told else ()
 
 

@@ -17,14 +17,14 @@ import polars as pl
 
 from mqlab.gather.redact_images import TOKEN, small
 from mqlab.gather.redact_vocabulary import WORDS_TOO
-from mqlab.gather.redact_words import is_software
+from mqlab.gather.redact_words import is_software, parts
 
 _MIN_CODED = 6
 """Letters from which a name within another word, or in what a coding stands for, is no chance."""
 _CODED = re.compile(rb"[A-Za-z0-9+/_-]{8,}={0,2}")
 _HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){5,}")
 _PERCENT = re.compile(rb"(?:%[0-9A-Fa-f]{2}[\w.~-]*)+")
-_TITLED = re.compile(rb"(?<=[a-z,] )([A-Z][a-z]{2,15})(?= (?!\d)[a-z(]|[,.!?]|\Z)")
+_TITLED = re.compile(rb"(?<=[a-z,:;)] )([A-Z][a-z]{2,15})(?= (?!\d)[a-z(]|[,.!?]|\Z)")
 _COMPOUND = re.compile(rb"[A-Za-z0-9]+(?:[-@][A-Za-z0-9]+)+")
 _HEXED = re.compile("[0-9a-f]+")
 _SPAN = 1 << 16
@@ -44,7 +44,9 @@ class Search:
         self._core = core
         shown = {small(image) for image in images}
         self._words = {small(word) for word in words if _is_telling(word)} - shown
-        self._long = sorted({small(name) for name in names if len(name) >= _MIN_CODED and not is_software(name)} - shown)
+        self._long = sorted(
+            {small(name) for name in names if len(name) >= _MIN_CODED and not is_software(name)} - shown
+        )
         self.found: Counter[str] = Counter()
         """What is still there, and how often."""
         self._seen: set[bytes] = set()
@@ -56,7 +58,7 @@ class Search:
         """Search whole lines, or the path of a file."""
         tokens = TOKEN.findall(data)
         told = {token: small(token.decode("utf-8", "surrogateescape")) for token in set(tokens) if not token.isdigit()}
-        hits = {token for token, word in told.items() if word in self._words and not is_software(token.decode("latin-1"))}
+        hits = {token for token, word in told.items() if word in self._words and not _is_own(word, token)}
         self.found.update(told[token] for token in tokens if token in hits)
         self._within(word for token, word in told.items() if token not in self._seen and token not in hits)
         self._seen.update(told)
@@ -67,7 +69,7 @@ class Search:
         self._doubtful.update(word for found in _COMPOUND.findall(data) for word in self._kept(found.decode()))
 
     def unsure(self) -> list[str]:
-        """Words of the software that may be somebody's: names with a capital, and parts of names; frequent ones first."""
+        """Words of the software that may be somebody's: names with a capital, parts of names; frequent ones first."""
         return [word for word, _ in self._doubtful.most_common()]
 
     def _kept(self, compound: str) -> list[str]:
@@ -76,13 +78,22 @@ class Search:
         if not any(small(word) in self._images for word in words):
             return []
         kept = [word for word in words if len(word) > 2 and word.isalpha() and small(word) not in self._images]
-        return [word for word in kept if not _HEXED.fullmatch(word) and small(word) not in self._core]
+        return [
+            word
+            for word in kept
+            if len(parts(word)) == 1 and not _HEXED.fullmatch(word) and small(word) not in self._core
+        ]
 
     def _within(self, texts: Iterable[str]) -> None:
         series = pl.Series(list(texts), dtype=pl.String)
         if self._long and len(series):
             held = series.str.extract_many(self._long, ascii_case_insensitive=True).explode().drop_nulls()
             self.found.update(f"{small(name)} (within another word, or coded)" for name in held)
+
+
+def _is_own(word: str, token: bytes) -> bool:
+    """Whether *word*, as it is written in *token*, is one of the software's: ``isvalid`` is none, ``isValid`` is."""
+    return word.isalnum() and is_software(token.decode("utf-8", "surrogateescape"))
 
 
 def _is_telling(word: str) -> bool:

@@ -46,7 +46,9 @@ _SMALL = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _MEMBER = re.compile(_UUID)
 _SURE_NUMBER = re.compile(r"[2-6]\d{14,15}|62\d{17}|3[47]\d{13}")
 """Numbers of cards; moments since 1970 begin with 1 for some time to come."""
-_DATED = re.compile(r"(?:\d+[年月日号时時点點分秒년월일시분초]+|[上下]午|[午][前後]|오[전후]|星期[一二三四五六日天]|周[一二三四五六日])+")
+_DATED = re.compile(
+    r"(?:\d+[年月日号时時点點分秒년월일시분초]+|[上下]午|午[前後]|오[전후]|星期[一二三四五六日天]|周[一二三四五六日])+"
+)
 _MESSAGE_ID = re.compile(r"(?=\d*[A-F])(?:[0-9A-F]{16}|[0-9A-F]{32})")
 """Ids of RocketMQ's messages: they begin with an address."""
 _DECIMAL = re.compile(rb"\d+\.\d+")
@@ -76,18 +78,19 @@ class Images:
         self._numbers = numbers
         self._core = frozenset(core)
         known = {token: other for token, other in names.tokens.items() if self._is_told_apart(token, other)}
-        known |= {token.replace(".", "-"): other.replace(".", "-") for token, other in known.items() if is_octets(token)}
+        known |= {
+            token.replace(".", "-"): other.replace(".", "-") for token, other in known.items() if is_octets(token)
+        }
         self._names = known
         self._small = {small(token): small(other) for token, other in known.items()}
-        self._hexed = {
-            _hexed(token): _hexed(other) for token, other in names.tokens.items() if is_octets(token)
-        }
+        self._hexed = {_hexed(token): _hexed(other) for token, other in names.tokens.items() if is_octets(token)}
         tokens = sorted({*found, *numbers})
         self._holding, self._sure = _holding(tokens, self._small)
         unknown = {small(part) for token in tokens for part in self._parts(token) if not self._settled(part)}
         taken = _Taken({*self._small, *self._small.values(), *unknown})
         self._drawn = disguised(key, unknown, taken)
-        self.of = {token: image for token in tokens if (image := "".join(map(self._of, self._parts(token)))) != token}
+        images = {token: "".join(self._of(part) or "" for part in self._parts(token)) for token in tokens}
+        self.of = {token: image for token, image in images.items() if image != token}
         """Those that change."""
 
     def _is_told_apart(self, token: str, other: str) -> bool:

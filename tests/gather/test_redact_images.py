@@ -1,9 +1,9 @@
 """What is not known to be the software's own goes, in whatever form; what is stays."""
 
 import pytest
+from redact_builder import left, redacted
 
 from mqlab.gather.redact_words import is_software, vocabulary
-from redact_builder import left, redacted
 
 PLANTED = [
     line.split(" | ")

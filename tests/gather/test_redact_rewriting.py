@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from redact_builder import CORE, KEY, redacted
 
 from mqlab.gather.redact_names import in_text, settled
 from mqlab.gather.redact_pseudonyms import Pseudonyms
 from mqlab.gather.redact_rewriting import Rewriter, whole_lines
 from mqlab.gather.redact_words import is_given, is_software
-from redact_builder import CORE, KEY, redacted
 
 NAMES = {"orders": "abcdef", "order-sync": "uvwxy-klmn", "plant/7/state": "qqqqq/7/rrrrr", "error": "ooooo",
          "group": "uuuuu", "pump.a": "wwww.b"}  # fmt: skip

@@ -144,9 +144,9 @@ def _is_expected(place: int, words: list[bytes], found: list[bytes]) -> bool:
     following = words[place + 1] if place + 1 < len(words) else b""
     if after[:1] == b"_" or (after in (b".", b"-") and following[:1].isalpha()):
         return False
-    if _IS.fullmatch(before):
-        key = words[place - 2] if previous.lower() in (b"id", b"name") and place > 1 else previous
-        return _KEY.fullmatch(key) is not None
+    key = words[place - 2] if previous.lower() in (b"id", b"name") and place > 1 else previous
+    if _IS.fullmatch(before) and _KEY.fullmatch(key):
+        return True
     if after == b"-" and following.isdigit() and len(following) <= 4 and words[place].lower() not in _PREFIXES:
         return before[-1:] not in b"._-" or not before
     return _is_cell(before, after, following, first=not place) or (previous, before) in _BESIDE

@@ -36,6 +36,7 @@ def rewriter():
         ('"log":"x\\netl joined"', '"log":"x\\nxyz joined"'),
         ("/10.20.0.11:9092 10.20.0.119 10.20.0.11.5", "/10.20.9.44:9092 10.20.0.119 10.20.0.11.5"),
         ("ERROR an error for topic=error, group: group", "ERROR an error for topic=ooooo, group: uuuuu"),
+        ("servers = [error-1:9092]", "servers = [ooooo-1:9092]"),
         ("partition error-0 of error-prone", "partition ooooo-0 of error-prone"),
         ("group           error           0          32", "uuuuu           ooooo           0          32"),
         ("Removing member", "Removing member"),

@@ -12,7 +12,7 @@ import secrets
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -22,7 +22,7 @@ from mqlab.capture import Capture, open_capture
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import span
 from mqlab.gather import redact_names
-from mqlab.gather.redact_check import Search
+from mqlab.gather.redact_check import Doubts, Search
 from mqlab.gather.redact_images import TOKEN, Images, addresses, is_worth_a_look, small
 from mqlab.gather.redact_material import LeftOut, Target, TargetError, Text, cleaned, texts
 from mqlab.gather.redact_moments import Shift
@@ -128,7 +128,10 @@ def _redacted(job: _Job, target: Target) -> Redaction:
     differs = _differs(capture, job.opened([str(target.folder)])) if job.options.check else ()
     job.tell("looking for what is left")
     renamed = {kind: {name: rewriter.name(name) for name in sorted(names[kind])} for kind in sorted(names)}
-    search = _searched(target.folder, _search(images, renamed, core))
+    changed = {name: other for told in renamed.values() for name, other in told.items() if name != other}
+    shown = {*images.values(), *changed.values(), *chain.from_iterable(map(tokens, changed.values()))}
+    search, doubts = Search(images, changed, shown), Doubts(shown, core)
+    _look_through(target.folder, search.look, doubts.look)
     told = {"weeks": job.options.weeks, "names": renamed, "words": dict(sorted(images.items()))}
     _private(job.options.map, json.dumps(told, ensure_ascii=True, indent=1) + "\n")
     left = dict(sorted(search.found.items()))
@@ -137,7 +140,7 @@ def _redacted(job: _Job, target: Target) -> Redaction:
         renamed,
         len(images),
         tuple(sorted(rewriter.placed)),
-        tuple(search.unsure()),
+        tuple(doubts.told()),
         tuple(refused),
         left,
         differs,
@@ -229,20 +232,14 @@ def _renamed(name: str, rewriter: Rewriter, shift: Shift) -> str:
     return shift(rewriter.path(name).encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
-def _search(images: Mapping[str, str], renamed: Mapping[str, Mapping[str, str]], core: Collection[str]) -> Search:
-    names = {name: other for told in renamed.values() for name, other in told.items()}
-    parts = (part for other in names.values() for part in tokens(other))
-    return Search(images, (name for name, other in names.items() if name != other), {*images.values(), *parts}, core)
-
-
-def _searched(folder: Path, search: Search) -> Search:
-    """Have *search* look at all files of *folder* and at their names."""
+def _look_through(folder: Path, *looks: Callable[[bytes], None]) -> None:
+    """Show all files of *folder*, and their names, to each of *looks*."""
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        search.look(str(file.relative_to(folder)).encode("utf-8", "surrogateescape"))
+        name = str(file.relative_to(folder)).encode("utf-8", "surrogateescape")
         with streams.opened(file) as stream:
-            for piece in whole_lines(iter(partial(stream.read, _SCANNED), b"")):
-                search.look(piece)
-    return search
+            for piece in chain((name,), whole_lines(iter(partial(stream.read, _SCANNED), b""))):
+                for look in looks:
+                    look(piece)
 
 
 def _differs(before: Capture, after: Capture) -> tuple[str, ...]:

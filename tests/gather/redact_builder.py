@@ -40,6 +40,6 @@ def redacted(text, tables=()):
 def left(text, written, tables=()):
     """What the last look finds in *written* of what *text* said."""
     _, images, names = rewriter(text, tables)
-    search = Search(images, {name for known in names.values() for name in known}, images.values())
+    search = Search(images, {name for known in names.values() for name in known}, set(images.values()))
     search.look(written.encode())
     return dict(search.found)

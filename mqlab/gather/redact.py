@@ -11,7 +11,7 @@ import os
 import secrets
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -22,7 +22,7 @@ from mqlab.capture import Capture, open_capture
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import span
 from mqlab.gather import redact_names
-from mqlab.gather.redact_check import Search
+from mqlab.gather.redact_check import Doubts, Search
 from mqlab.gather.redact_images import TOKEN, Images, addresses, is_worth_a_look, small
 from mqlab.gather.redact_material import LeftOut, Target, TargetError, Text, cleaned, texts
 from mqlab.gather.redact_moments import Shift
@@ -117,8 +117,9 @@ def _redacted(job: _Job, target: Target) -> Redaction:
     core = STRUCTURE.union(map(small, own))
     said = _Said.of(found)
     names = _names(capture, found, said, own)
+    numbers = names.pop("number", set())
     drawn = Pseudonyms(job.key, chain.from_iterable(names.values()), own)
-    images = Images(job.key, drawn, {*said.tokens, *drawn.tokens}, core).of
+    images = Images(job.key, drawn, {*said.tokens, *drawn.tokens}, numbers, core).of
     shift = Shift(job.options.weeks, *_window(capture))
     rewriter = Rewriter(images, drawn, core)
     job.tell("writing")
@@ -126,12 +127,22 @@ def _redacted(job: _Job, target: Target) -> Redaction:
     differs = _differs(capture, job.opened([str(target.folder)])) if job.options.check else ()
     job.tell("looking for what is left")
     renamed = {kind: {name: rewriter.name(name) for name in sorted(names[kind])} for kind in sorted(names)}
-    search = _searched(target.folder, _search(images, renamed))
+    changed = {name: other for told in renamed.values() for name, other in told.items() if name != other}
+    shown = {*images.values(), *changed.values(), *chain.from_iterable(map(tokens, changed.values()))}
+    search, doubts = Search(images, changed, shown), Doubts(shown, core)
+    _look_through(target.folder, search.look, doubts.look)
     told = {"weeks": job.options.weeks, "names": renamed, "words": dict(sorted(images.items()))}
     _private(job.options.map, json.dumps(told, ensure_ascii=True, indent=1) + "\n")
     left = dict(sorted(search.found.items()))
     return Redaction(
-        target.finish(), renamed, len(images), tuple(sorted(rewriter.placed)), tuple(search.unsure()), tuple(refused), left, differs
+        target.finish(),
+        renamed,
+        len(images),
+        tuple(sorted(rewriter.placed)),
+        tuple(doubts.told()),
+        tuple(refused),
+        left,
+        differs,
     )
 
 
@@ -220,28 +231,26 @@ def _renamed(name: str, rewriter: Rewriter, shift: Shift) -> str:
     return shift(rewriter.path(name).encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
-def _search(images: Mapping[str, str], renamed: Mapping[str, Mapping[str, str]]) -> Search:
-    names = {name: other for told in renamed.values() for name, other in told.items()}
-    parts = (part for other in names.values() for part in tokens(other))
-    return Search(images, (name for name, other in names.items() if name != other), {*images.values(), *parts})
-
-
-def _searched(folder: Path, search: Search) -> Search:
-    """Have *search* look at all files of *folder* and at their names."""
+def _look_through(folder: Path, *looks: Callable[[bytes], None]) -> None:
+    """Show all files of *folder*, and their names, to each of *looks*."""
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        search.look(str(file.relative_to(folder)).encode("utf-8", "surrogateescape"))
+        name = str(file.relative_to(folder)).encode("utf-8", "surrogateescape")
         with streams.opened(file) as stream:
-            for piece in whole_lines(iter(partial(stream.read, _SCANNED), b"")):
-                search.look(piece)
-    return search
+            for piece in chain((name,), whole_lines(iter(partial(stream.read, _SCANNED), b""))):
+                for look in looks:
+                    look(piece)
 
 
 def _differs(before: Capture, after: Capture) -> tuple[str, ...]:
     """What mqlab says otherwise of the copy, and which files it reads otherwise."""
-    told = [f"{what}: {one} became {two}" for what, one, two in _compared(before.diagnosis, after.diagnosis) if one != two]
+    told = [
+        f"{what}: {one} became {two}" for what, one, two in _compared(before.diagnosis, after.diagnosis) if one != two
+    ]
     read = Counter(map(_reading, before.facts.coverage))
     read.subtract(map(_reading, after.facts.coverage))
-    because = [f"{_shown(reading)} only in the {'material' if n > 0 else 'copy'}" for reading, n in sorted(read.items()) if n]
+    because = [
+        f"{_shown(reading)} only in the {'material' if n > 0 else 'copy'}" for reading, n in sorted(read.items()) if n
+    ]
     return tuple(told + because) if told else ()
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mqlab.verbs.material import progress
+
+if TYPE_CHECKING:
+    from mqlab.gather.redact import Redaction
 
 _MAX_SHOWN = 40
 """Words in a list that a person looks through."""
@@ -46,13 +49,26 @@ def redact(paths: tuple[str, ...], output: Path, key: Path | None, map_: Path | 
     options = Options(key, map_, chosen["weeks"], chosen["workspace"], chosen["master"], check, chosen["keep_payload"])
     with progress() as tell:
         done = redact(paths, output, options, tell)
-    kinds = ", ".join(f"{kind} {len(names)}" for kind, names in done.pseudonyms.items())
-    click.echo(f"{done.output}: {done.replaced} words replaced; names by kind: {kinds or 'none'}.")
+    click.echo(f"{done.output}: {done.replaced} words replaced; names by kind: {_counts(done) or 'none'}.")
     click.echo(f"For you alone: {key} and {map_}.")
+    _show(done)
+    if not check:
+        click.echo("The copy was not diagnosed: whether mqlab says the same of it is unknown.")
+    elif not done.differs:
+        click.echo("mqlab says the same of the copy.")
+    return 1 if done.left or done.differs else 0
+
+
+def _counts(done: Redaction) -> str:
+    return ", ".join(f"{kind} {len(names)}" for kind, names in done.pseudonyms.items() if names)
+
+
+def _show(done: Redaction) -> None:
+    """What a person looks through before the copy is shared."""
     if done.words:
         click.echo(f"Words of the software, replaced only where a name is expected: {', '.join(done.words)}.")
     if done.unsure:
-        click.echo(f"Look for these, which may be somebody's name: {', '.join(done.unsure[:_MAX_SHOWN])}.")
+        click.echo(f"Words that stayed and may be somebody's name: {', '.join(done.unsure[:_MAX_SHOWN])}.")
     for one in done.left_out:
         click.echo(f"Left out: {one.name}: {one.because}")
     for name, times in list(done.left.items())[:_MAX_SHOWN]:
@@ -61,8 +77,3 @@ def redact(paths: tuple[str, ...], output: Path, key: Path | None, map_: Path | 
         click.echo(f"Still there: {len(done.left) - _MAX_SHOWN} others.", err=True)
     for what in done.differs:
         click.echo(f"mqlab says otherwise of the copy: {what}", err=True)
-    if check and not done.differs:
-        click.echo("mqlab says the same of the copy.")
-    if not check:
-        click.echo("The copy was not diagnosed: whether mqlab says the same of it is unknown.")
-    return 1 if done.left or done.differs else 0

@@ -23,19 +23,22 @@ _DASHED = r"\d{1,3}(?:-\d{1,3}){3}"
 """As clouds name hosts."""
 _UUID = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 _PHONE = (
-    r"(?<![\w.+])(?:\+[1-9](?:[ ()./-]{0,2}\d){7,14}|0\d{2,4}[ /-]\d{6,9}|(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}"
+    r"(?<![\w.+-])(?:\+[1-9](?:[ ()./-]{0,2}\d){7,14}|0\d{2,4}[ /-]\d{6,9}"
+    r"|0\d{1,4}[/-]\d{3,4}[ -]?\d{3,5}|(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}"
     r"|\d{3}-\d{2}-\d{4})(?![\w.-])"
 )
 _CARD = r"(?<![\w.-])[2-6]\d{3}(?:(?: \d{4}){3}|(?:-\d{4}){3})(?!\d)"
 _ACCOUNT = r"(?<!\w)[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?(?!\w)"
+_WORD = r"0-9A-Za-z\x80-\xff"
 TOKEN = re.compile(
     (
-        r"(\\(?:[nrtbf]|u[0-9a-fA-F]{4})|(?<!RETRY)(?<!DLQ)%[0-9A-F]{2}"
+        rf"((?=[{_WORD}\\%+(:-])(?:(?![A-Z]{{2}}\d\d )(?:[G-Zg-z\x80-\xff][{_WORD}]*+|[A-Fa-f][{_WORD}]*+(?![-:]))"
+        rf"|\d++(?![{_WORD}. :()/-])|\\(?:[nrtbf]|u[0-9a-fA-F]{{4}})|(?<!RETRY)(?<!DLQ)%[0-9A-F]{{2}}"
         rf"|(?<![\w.])(?<!ersion )(?<!ersion: ){_OCTETS}(?!\w|\.\w|-[A-Za-z])|(?<=ip-){_DASHED}(?!\w)"
         rf"|(?<![\w-]){_UUID}(?!\w)|(?<=[\w.])-{_UUID}(?!\w)"
         r"|(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:)(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:])"
         r"|(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:)(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])"
-        rf"|(?<![\w.])\d+\.\d+(?![\w.])|{_PHONE}|{_CARD}|{_ACCOUNT}|[0-9A-Za-z\x80-\xff]+)"
+        rf"|(?<![\w.])\d+\.\d+(?![\w.])|{_PHONE}|{_CARD}|{_ACCOUNT}|[{_WORD}]+))"
     ).encode("latin-1")
 )
 """Words, and what is one thing though signs are in it; escapes, which are none; what Kafka sets behind a member."""
@@ -44,7 +47,9 @@ _SMALL = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _MEMBER = re.compile(_UUID)
 _SURE_NUMBER = re.compile(r"[2-6]\d{14,15}|62\d{17}|3[47]\d{13}")
 """Numbers of cards; moments since 1970 begin with 1 for some time to come."""
-_DATED = re.compile(r"(?:\d+[年月日号时時点點分秒년월일시분초]+|[上下]午|[午][前後]|오[전후]|星期[一二三四五六日天]|周[一二三四五六日])+")
+_DATED = re.compile(
+    r"(?:\d+[年月日号时時点點分秒년월일시분초]+|[上下]午|午[前後]|오[전후]|星期[一二三四五六日天]|周[一二三四五六日])+"
+)
 _MESSAGE_ID = re.compile(r"(?=\d*[A-F])(?:[0-9A-F]{16}|[0-9A-F]{32})")
 """Ids of RocketMQ's messages: they begin with an address."""
 _DECIMAL = re.compile(rb"\d+\.\d+")
@@ -67,22 +72,26 @@ def is_worth_a_look(token: bytes) -> bool:
 class Images:
     """What each token of a material becomes."""
 
-    def __init__(self, key: bytes, names: Pseudonyms, found: Iterable[str], core: Collection[str]) -> None:
-        """Decide on all tokens *found*; those of *core*, in lower case, are replaced within their names only."""
+    def __init__(
+        self, key: bytes, names: Pseudonyms, found: Iterable[str], numbers: Collection[str], core: Collection[str]
+    ) -> None:
+        """Decide on all tokens *found* and *numbers* of people; words of *core* are replaced within names only."""
+        self._numbers = numbers
         self._core = frozenset(core)
         known = {token: other for token, other in names.tokens.items() if self._is_told_apart(token, other)}
-        known |= {token.replace(".", "-"): other.replace(".", "-") for token, other in known.items() if is_octets(token)}
+        known |= {
+            token.replace(".", "-"): other.replace(".", "-") for token, other in known.items() if is_octets(token)
+        }
         self._names = known
         self._small = {small(token): small(other) for token, other in known.items()}
-        self._hexed = {
-            _hexed(token): _hexed(other) for token, other in names.tokens.items() if is_octets(token)
-        }
-        tokens = sorted(set(found))
+        self._hexed = {_hexed(token): _hexed(other) for token, other in names.tokens.items() if is_octets(token)}
+        tokens = sorted({*found, *numbers})
         self._holding, self._sure = _holding(tokens, self._small)
         unknown = {small(part) for token in tokens for part in self._parts(token) if not self._settled(part)}
         taken = _Taken({*self._small, *self._small.values(), *unknown})
         self._drawn = disguised(key, unknown, taken)
-        self.of = {token: image for token in tokens if (image := "".join(map(self._of, self._parts(token)))) != token}
+        images = {token: "".join(self._of(part) or "" for part in self._parts(token)) for token in tokens}
+        self.of = {token: image for token, image in images.items() if image != token}
         """Those that change."""
 
     def _is_told_apart(self, token: str, other: str) -> bool:
@@ -92,7 +101,7 @@ class Images:
 
     def _parts(self, token: str) -> Iterator[str]:
         """What *token* is made of: what is replaced or stays as one, and signs between."""
-        if token in self._names or _is_one(token) or _MESSAGE_ID.fullmatch(token):
+        if token in self._names or self._is_one(token) or _MESSAGE_ID.fullmatch(token):
             yield token
             return
         for place, run in enumerate(_RUN.split(token)):
@@ -121,9 +130,12 @@ class Images:
             return self._hexed[part[:8]] + part[8:]
         if low in self._small:
             return recased(self._small[low], part)
-        if not _is_one(part) and (low in self._core or self._is_own(part)):
+        if not self._is_one(part) and (low in self._core or self._is_own(part)):
             return part
         return recased(self._drawn[low], part) if drawn else None
+
+    def _is_one(self, token: str) -> bool:
+        return token in self._numbers or _is_one(token)
 
     def _is_own(self, part: str) -> bool:
         if _DATED.fullmatch(part) or _MESSAGE_ID.fullmatch(part):

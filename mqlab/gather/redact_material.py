@@ -10,7 +10,6 @@ import bz2
 import gzip
 import lzma
 import os
-import shutil
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -98,10 +97,8 @@ def _opened(name: str, file: Path, modified: float | None, scratch: Path, depth:
         yield LeftOut(name, unpacked.problem)
 
 
-def cleaned(
-    text: Text, target: Path, without: Callable[[Iterable[bytes]], Iterable[bytes]]
-) -> Text | LeftOut:
-    """*text* with its secrets masked and *without* payloads, unpacked to *target*, in UTF-8 whatever its encoding was."""
+def cleaned(text: Text, target: Path, without: Callable[[Iterable[bytes]], Iterable[bytes]]) -> Text | LeftOut:
+    """*text* with its secrets masked and *without* payloads, unpacked to *target*, in UTF-8 whatever it was in."""
     try:
         codec = encodings.told(_start(text.file))
         if codec:

@@ -63,14 +63,18 @@ _NAMED = re.compile(
     rf"|opened[._-]?by|assignee|engineer|reported[._-]?by|serial|cn|ou|uid)(?:[._-]?(?:id|name))?[\"']?\s?[=:]\s?{_VALUE.format('keyed')}"
     r"|(?:customer|account|acct|card|phone|mobile|tel|telephone|imei|imsi|msisdn|iban|ssn|电话|手机|手机号|联系)"
     r"(?:[._-]?(?:id|no|nr|number))?[\"']?\s?(?:[=:#]|at|on)?\s?[\"']?(?P<number>\d{6,20})(?!\w)"
-    r"|arn:[\w-]+:[\w-]*:[\w-]*:(?P<cloud>\d{12})|(?P<label>[a-z]{1,16}[-_]\d{6,15})(?!\w))"
+    r"|\(id[ :#]{1,2}(?P<ident>\d{6,20})(?!\w)|arn:[\w-]+:[\w-]*:[\w-]*:(?P<cloud>\d{12})"
+    r"|(?P<label>[a-z]{1,16}[-_]\d{6,15})(?!\w))"
 )
 _LIKELY = re.sub(
     r"\(\?!(?:\[[^\]]*\]|\\w)\)", "",
     re.sub(r"\{(\d),\d{2,3}\}", r"{\1,}", _NAMED.pattern).replace("(?<![a-z0-9])", "(?:^|[^a-z0-9])"),
 )  # fmt: skip
 """What ``_NAMED`` may find, for an engine that is fast and looks neither back nor ahead."""
-_KINDS = {"url": "host", "beside": "host", "placed": "topic", "mail": "user", "home": "user", "keyed": "user", "cloud": "number"}
+_KINDS = {
+    "url": "host", "beside": "host", "placed": "topic", "mail": "user", "home": "user", "keyed": "user",
+    "cloud": "number", "ident": "number",
+}  # fmt: skip
 _MOMENT = re.compile(r"1[5-9]\d{8}(?:\d{3}|\d{6}|\d{9})?")
 _PORT = re.compile(r"(?<=[^:]):\d{1,5}$")
 

@@ -16,18 +16,25 @@ _QUOTED = re.compile(rb"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\\"(?:[^\"\\]|\\[^\"])*\\\
 _BARE = re.compile(rb"[^\r]{0,65536}?(?=,[ \t]?\"?[A-Za-z_]+\"?(?::|[ \t]?=)|[ \t]+[A-Za-z_]+=|\r|\Z)")
 _OPEN, _CLOSED = b"{[(", b"}])"
 _MARKS = re.compile(rb"\"(?:[^\"\\]|\\.)*\"|[{}\[\]()]")
-_LEAF = re.compile(rb"(?<![\w\"])(?:true|false|null)(?![\w\"])|(?P<number>(?<![\w\"])-?\d[\d.]*(?![\w\"]))|(?P<word>[^\s{}\[\]:,=\"'\\()]+)")
+_LEAF = re.compile(
+    rb"(?<![\w\"])(?:true|false|null)(?![\w\"])|(?P<number>(?<![\w\"])-?\d[\d.]*(?![\w\"]))|(?P<word>[^\s{}\[\]:,=\"'\\()]+)"
+)
 _SURE = re.compile(rb"(?i)(?:.*_)?(?:payload|body)|(?:record|message|msg)_?\w+")
 """Names of payloads that mean nothing else."""
 _RECORD = re.compile(
-    rb"(?i)(?<![a-z])(?:(?:topic|partition|offset|qos|key|msg_?id|message_?id|correlation_?id|seq)\\?[\"']?[ \t]?(?:=>|[=:])"
+    rb"(?i)(?<![a-z])(?:(?:topic|partition|offset|qos|key|msg_?id|message_?id|correlation_?id|seq)\\?[\"']?"
+    rb"[ \t]?(?:=>|[=:])"
     rb"|(?:sent|received|consumed|produced|published|publish|publishing|processed|handled|record|message|msg)(?![a-z]))"
     rb"|-\d+@\d+"
 )
 """What a line that prints a message says besides."""
-_SETTING = re.compile(rb"(?i)(?<![a-z])(?:name|config|setting|sensitive|synonyms|metric|resource\w*)\\?[\"']?[ \t]?[=:]|\$SYS/")
+_SETTING = re.compile(
+    rb"(?i)(?<![a-z])(?:name|config|setting|sensitive|synonyms|metric|resource\w*)\\?[\"']?[ \t]?[=:]|\$SYS/"
+)
 _NO_PAYLOAD = re.compile(rb"\$SYS/|key: (?:\{\"(?:type|version)\"|(?:offset_commit|group_metadata|metadata|offset)::)")
-_PRINTED = re.compile(rb"(?m)^((?:CreateTime|LogAppendTime|NoTimestampType):-?\d+|NO_TIMESTAMP|Partition:\d+)\t([^\n]*)$")
+_PRINTED = re.compile(
+    rb"(?m)^((?:CreateTime|LogAppendTime|NoTimestampType):-?\d+|NO_TIMESTAMP|Partition:\d+)\t([^\n]*)$"
+)
 """What Kafka's console consumer prints of a record: properties, headers, key, value."""
 _PROPERTY = re.compile(rb"(?:Partition|Offset|Delivery):-?\d+|NO_HEADERS|null")
 _NUMBER = re.compile(rb"[\s\"'\\]*-?\d[\d.eE+-]*[\s\"'\\]*")

@@ -87,14 +87,23 @@ class Pseudonyms:
         """What each sign behind *prefix* becomes: in order, those that stay as they are."""
         seed = hmac.digest(self._key, f"{attempt}\0{prefix}".encode("utf-8", "surrogatepass"), "sha256")
         draw, images = random.Random(int.from_bytes(seed)), {sign: sign for sign in node}
-        for alphabet in sorted({alphabet for alphabet in node.values() if alphabet}):
+        for alphabet in _widest(node.values()):
             own = sorted(sign for sign in node if sign in alphabet)
+            open_to_all = set(alphabet).intersection(*(node[sign] for sign in own if node[sign]))
             stays = [-1, *(alphabet.index(sign) for sign in own if not node[sign]), len(alphabet)]
             for low, high in pairwise(stays):
                 moved = [sign for sign in own if node[sign] and low < alphabet.index(sign) < high]
-                places = sorted(draw.sample(range(low + 1, high), len(moved)))
-                images |= {sign: alphabet[place] for sign, place in zip(moved, places, strict=True)}
+                free = [place for place in range(low + 1, high) if alphabet[place] in open_to_all]
+                if len(moved) <= len(free):
+                    places = sorted(draw.sample(free, len(moved)))
+                    images |= {sign: alphabet[place] for sign, place in zip(moved, places, strict=True)}
         return images
+
+
+def _widest(alphabets: Iterable[str]) -> list[str]:
+    """Those of *alphabets* that no other one contains."""
+    known = sorted({alphabet for alphabet in alphabets if alphabet})
+    return [one for one in known if not any(set(one) < set(other) for other in known)]
 
 
 def tokens(name: str) -> list[str]:
@@ -115,7 +124,9 @@ def disguised(key: bytes, words: Iterable[str], taken: Collection[str]) -> dict[
         for attempt in range(_ATTEMPTS):
             seed = hmac.digest(key, f"{attempt}\0word\0{word}".encode("utf-8", "surrogatepass"), "sha256")
             draw = random.Random(int.from_bytes(seed))
-            signs = [draw.choice(alphabet) if alphabet else sign for sign, alphabet in zip(word, alphabets, strict=True)]
+            signs = [
+                draw.choice(alphabet) if alphabet else sign for sign, alphabet in zip(word, alphabets, strict=True)
+            ]
             other = "".join(signs[: len(word) - stays]) + word[len(word) - stays :]
             if other not in used and other not in taken and other != word:
                 break
@@ -126,7 +137,9 @@ def disguised(key: bytes, words: Iterable[str], taken: Collection[str]) -> dict[
 
 def recased(image: str, word: str) -> str:
     """*image*, which is in lower case, with the capitals of *word*."""
-    return "".join(new.upper() if old.isascii() and old.isupper() else new for new, old in zip(image, word, strict=True))
+    return "".join(
+        new.upper() if old.isascii() and old.isupper() else new for new, old in zip(image, word, strict=True)
+    )
 
 
 def can_change(name: str) -> bool:

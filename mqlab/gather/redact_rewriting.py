@@ -19,8 +19,14 @@ from mqlab.gather.redact_pseudonyms import Pseudonyms
 _RUN = re.compile(r"[^\W_]+")
 _BETWEEN = re.compile(rb"[-._/@%~+#:\\]{1,4}")
 """What stands between two words of one name."""
-_KEY = rb"(?i:topics?|groups?|clients?|consumers?|members?|user|users|host|hosts|partitions?|queue)"
-_END = rb"(?![A-Za-z0-9_]|[.-][A-Za-z])"
+_BEGIN = re.compile(rb"(?<![^/])[0-9A-Za-z\x80-\xff]+")
+"""The first word of a file's or a folder's name: who wrote it."""
+_KEY = re.compile(rb"(?i)(?:topic|group|client|consumer|member|user|host|partition|queue)s?(?:id|name)?")
+_IS = re.compile(rb"[\"']?[ \t]?[=:][ \t]?[\"'\[(<{]*")
+_BESIDE = frozenset(((b"RETRY", b"%"), (b"topics", b"/"), (b"user", b" "), (b"u", b"'")))
+"""Words and signs that stand before a name."""
+_PREFIXES = frozenset((b"consumer", b"producer", b"adminclient"))
+"""What clients call themselves, and a number behind it."""
 
 
 class Rewriter:
@@ -28,7 +34,7 @@ class Rewriter:
 
     def __init__(self, images: Mapping[str, str], names: Pseudonyms, core: Collection[str]) -> None:
         """Replace words by their *images*, and *names* that are made of words of the *core*."""
-        told = {name: list(_steps(name, other, images, core)) for name, other in names.of.items()}
+        told = {name: list(_steps(name, other, images, core)) for name, other in names.of.items() if name not in images}
         single = {steps[0][0]: steps[0][1] for steps in told.values() if len(steps) == 1 and steps[0][0] != steps[0][1]}
         self.placed = {name: other for name, other in single.items() if name.lower() in core}
         """Names that are replaced only where a name is expected."""
@@ -38,7 +44,7 @@ class Rewriter:
         for words in sorted(self._long, key=len, reverse=True):
             if len(words) not in self._lengths[words[0]]:
                 self._lengths[words[0]].append(len(words))
-        self._expected = _expected(self.placed)
+        self._placed = {_bytes(name): _bytes(other) for name, other in self.placed.items()}
 
     def rewritten(self, data: bytes) -> bytes:
         """*data* with images for words."""
@@ -46,10 +52,12 @@ class Rewriter:
         words = found[1::2]
         of = self._of
         found[1::2] = [of.get(word, word) for word in words]
-        for place in [place for place, word in enumerate(words) if word in self._lengths] if self._lengths else ():
+        for place in [place for place, word in enumerate(words) if word in self._placed]:
+            if _is_expected(place, words, found):
+                found[2 * place + 1] = self._placed[words[place]]
+        for place in [place for place, word in enumerate(words) if word in self._lengths]:
             self._place(place, words, found)
-        written = b"".join(found)
-        return self._expected.sub(self._renamed, written) if self._expected else written
+        return b"".join(found)
 
     def name(self, name: str) -> str:
         """What becomes of *name*, where it is expected."""
@@ -58,10 +66,8 @@ class Rewriter:
 
     def path(self, name: str) -> str:
         """The path *name* with images for words, also where a file is called by a word of the software."""
-        known = {_bytes(one): _bytes(other) for one, other in self.placed.items()}
-        parts = re.split(rb"(?<![^/])([^/.]+)", self.rewritten(_bytes(name)))
-        parts[1::2] = [known.get(part, part) for part in parts[1::2]]
-        return b"".join(parts).decode("utf-8", "surrogateescape")
+        begins = _BEGIN.sub(lambda word: self._placed.get(word[0], word[0]), self.rewritten(_bytes(name)))
+        return begins.decode("utf-8", "surrogateescape")
 
     def _place(self, place: int, words: list[bytes], found: list[bytes]) -> None:
         """Put the image of the longest name that begins at *place* into *found*."""
@@ -72,12 +78,6 @@ class Rewriter:
                 for one, image in zip(at, images, strict=True):
                     found[2 * one + 1] = image
                 return
-
-    def _renamed(self, found: re.Match[bytes]) -> bytes:
-        group = str(found.lastgroup)
-        name = found[group]
-        start = found.start(group) - found.start()
-        return found[0][:start] + _bytes(self.placed[name.decode()]) + found[0][start + len(name) :]
 
 
 def whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -137,34 +137,28 @@ def _following(place: int, length: int, words: list[bytes], found: list[bytes]) 
     return at
 
 
-def _expected(placed: Collection[str]) -> re.Pattern[bytes] | None:
-    """Where names are expected that are words of the software, too."""
-    if not placed:
-        return None
-    names = b"|".join(re.escape(_bytes(name)) for name in sorted(placed, key=lambda n: (-len(n), n)))
-    return re.compile(
-        rb"(?<![A-Za-z0-9])"
-        + _KEY
-        + rb"(?:[._ -]?(?i:id|name|s))?[\"']?[ \t]?[=:][ \t]?[\"'\[(<{]*(?P<keyed>"
-        + names
-        + rb")"
-        + _END
-        + rb"|(?<![A-Za-z0-9_.-])(?!consumer-|producer-|adminclient-)(?P<numbered>"
-        + names
-        + rb")(?=-\d{1,4}(?![\w.-]))"
-        + rb"|(?:(?m:^)|(?<=  )|(?<=%RETRY%))(?P<cell>"
-        + names
-        + rb")(?=  | +\d+ +|@)"
-        + rb"|(?:(?m:^)user +|\bu')(?P<user>"
-        + names
-        + rb")(?=[\r\n']|\Z)"
-        + rb"|(?<=topics/)(?P<path>"
-        + names
-        + rb")(?![\w.-])"
-        + rb"|(?<=\d )(?P<last>"
-        + names
-        + rb")(?= +(?:\d|-) )"
-    )
+def _is_expected(place: int, words: list[bytes], found: list[bytes]) -> bool:
+    """Whether a name is expected at *place*: behind a key, before a number, in a cell of a table, in a path."""
+    before, after = found[2 * place], found[2 * place + 2]
+    previous = words[place - 1] if place else b""
+    following = words[place + 1] if place + 1 < len(words) else b""
+    if after[:1] == b"_" or (after in (b".", b"-") and following[:1].isalpha()):
+        return False
+    key = words[place - 2] if previous.lower() in (b"id", b"name") and place > 1 else previous
+    if _IS.fullmatch(before) and _KEY.fullmatch(key):
+        return True
+    if after == b"-" and following.isdigit() and len(following) <= 4 and words[place].lower() not in _PREFIXES:
+        return before[-1:] not in b"._-" or not before
+    return _is_cell(before, after, following, first=not place) or (previous, before) in _BESIDE
+
+
+def _is_cell(before: bytes, after: bytes, following: bytes, first: bool) -> bool:
+    """Whether what stands between *before* and *after* is a cell of a table that spaces make."""
+    spaces = after and not after.strip(b" ")
+    if before == b" ":
+        return bool(spaces) and following.isdigit()
+    begins = before[-1:] == b"\n" or before[-2:] == b"  " or (first and not before)
+    return begins and (after[:2] == b"  " or after[:1] == b"@" or (bool(spaces) and following.isdigit()))
 
 
 def _bytes(text: str) -> bytes:

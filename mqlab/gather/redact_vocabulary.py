@@ -1,8 +1,9 @@
 """Makes ``vocabulary.txt``: the words that brokers, their clients and tools are made of and write.
 
 ``python -m mqlab.gather.redact_vocabulary NAMES FILE...`` reads jars as Maven Central has them (the names of classes
-and packages, and the texts in their constant pools) and texts (manuals, and what ``strings`` finds in a program). NAMES is a folder with the census lists of the package ``names``
-of PyPI: a first name or a frequent surname is no word of the software unless it stands in ``WORDS_TOO``.
+and packages, and the texts in their constant pools) and texts (manuals, and what ``strings`` finds in a program).
+NAMES is a folder with the census lists of the package ``names`` of PyPI: a first name or a frequent surname is no word
+of the software unless it stands in ``WORDS_TOO``.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from pathlib import Path
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MIN_CLASSES = 2
 """Classes, or lines of a text, that a word stands in: one alone may hold the bytes of a descriptor, read as letters."""
+_SHORT = 3
 _MIN_CLASSES_SHORT = 5
 """The same for words of three letters, which such bytes spell more often."""
 _LONGEST_WORD = 24
+"""Letters of a word; longer ones are whole sentences in camel case."""
 _IDENTIFIER = re.compile(r"[a-z]+[A-Z][A-Za-z]{2,60}")
 _LONGEST_NAME = 60
 """Letters of a text without a space; what is longer is encoded."""
@@ -27,14 +30,33 @@ _JOINTS = "\1\2\t\n\r"
 """Places of values in a text that is put together, and ends of lines."""
 _FREQUENT = 3000
 """Surnames, of the most frequent first."""
-_CONSTANT_BYTES = {3: 5, 4: 5, 5: 9, 6: 9, 7: 3, 8: 3, 9: 5, 10: 5, 11: 5, 12: 5, 15: 4, 16: 3, 17: 5, 18: 5, 19: 3, 20: 3}
-WORDS_TOO = frozenset(
-    "alpha an block blocker branch call case cloud colon conn cross day del delta do don dot driver early echo else "
-    "field fields free grant head high hook ina in key keys kip kraft lang lean len link long major manual many mark "
-    "max may means meta min miss mock my na numbers ok page parent ping pool post power quick read ring root sample "
-    "see self sha shell short shorter singleton small so soon spring still tiny un val wall way will best holder bean jackson"
-    .split()
-)  # fmt: skip
+_CONSTANT_BYTES = {
+    3: 5,
+    4: 5,
+    5: 9,
+    6: 9,
+    7: 3,
+    8: 3,
+    9: 5,
+    10: 5,
+    11: 5,
+    12: 5,
+    15: 4,
+    16: 3,
+    17: 5,
+    18: 5,
+    19: 3,
+    20: 3,
+}
+WORDS_TOO = frozenset((
+    "alpha", "an", "bean", "best", "block", "blocker", "branch", "call", "case", "cloud", "colon", "conn",
+    "cross", "day", "del", "delta", "do", "don", "dot", "driver", "early", "echo", "else", "field", "fields",
+    "free", "grant", "head", "high", "holder", "hook", "in", "ina", "jackson", "key", "keys", "kip", "kraft",
+    "lang", "lean", "len", "link", "long", "major", "manual", "many", "mark", "max", "may", "means", "meta",
+    "min", "miss", "mock", "my", "na", "numbers", "ok", "page", "parent", "ping", "pool", "post", "power",
+    "quick", "read", "ring", "root", "sample", "see", "self", "sha", "shell", "short", "shorter", "singleton",
+    "small", "so", "soon", "spring", "still", "tiny", "un", "val", "wall", "way", "will",
+))  # fmt: skip
 """Names of people that are words, too."""
 
 
@@ -95,10 +117,13 @@ def main(arguments: list[str]) -> None:
     """Print the words of all sources, one a line."""
     people = _people(Path(arguments[0]))
     counts = Counter(word for source in arguments[1:] for words in words_of(Path(source)) for word in words)
-    for word, classes in sorted(counts.items()):
-        least = _MIN_CLASSES_SHORT if len(word) <= 3 else _MIN_CLASSES
-        if 2 <= len(word) <= _LONGEST_WORD and classes >= least and word not in people:
-            print(word)
+    kept = [word for word, classes in sorted(counts.items()) if _is_kept(word, classes) and word not in people]
+    sys.stdout.write("\n".join([*kept, ""]))
+
+
+def _is_kept(word: str, classes: int) -> bool:
+    least = _MIN_CLASSES_SHORT if len(word) <= _SHORT else _MIN_CLASSES
+    return 2 <= len(word) <= _LONGEST_WORD and classes >= least
 
 
 if __name__ == "__main__":

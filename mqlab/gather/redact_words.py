@@ -1,8 +1,8 @@
 """The software's own words, and nothing but these may stay in a copy: all others are somebody's.
 
 They are the words by which mqlab knows files, lines, settings and metrics, those of ``vocabulary.txt`` (brokers, their
-clients and tools; ``redact_vocabulary`` makes it), of Python and the operating system, and of moments. A word may be
-put together of them: ``GroupCoordinator``, ``1032ms``, ``sha256``.
+clients and tools; ``redact_vocabulary`` makes it) and of ``vocabulary_more.txt``, of Python and the operating system. A
+word may be put together of them: ``GroupCoordinator``, ``1032ms``, ``sha256``.
 
 A topic may be called ``error`` and a group ``group``. Such a name is replaced where a name is expected, and nowhere
 else. Names that brokers and libraries give themselves are nobody's secret: they stay.
@@ -48,38 +48,16 @@ _GIVEN = re.compile(
 """Names that brokers and libraries give themselves or everything."""
 
 
-_MORE = """
-jan feb mar apr may jun jul aug sep oct nov dec january february march april june july august september october november
-december mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday am pm utc gmt cet cest est
-edt cst cdt pst pdt mst mdt bst ist jst kst msk ms us ns sec secs min mins hr hrs kb mb gb tb kib mib gib tib bps kbps
-mbps hz mhz ghz pod pods namespace namespaces node nodes container containers image images kubelet kubectl kubernetes k8s
-deployment deployments statefulset replicaset daemonset configmap ingress crashloopbackoff oomkilled docker containerd
-podman compose helm istio envoy systemd journald syslog kernel oom killer dmesg cgroup sshd sudo cron stdout stderr
-localhost localdomain amazonaws aws azure gcp googleapis arn eu us ap sa ca af me north south east west central
-northeast southeast northwest southwest ec2 eks aks gke svc internal external local intranet corp lan http https mqtts
-wss ws amqp grpc jdbc jmx json yaml yml xml csv tsv log logs txt md conf cfg properties ini gz tgz tar zst bz2 xz zip
-ndjson jsonl html pem crt key jks db sql out err pid tmp var etc opt usr lib bin home root srv mnt proc dev run cn ou dc
-st uid gid com org net io info gov edu emqx mosquitto vernemq hivemq rabbitmq nanomq erlang beam otp elixir librdkafka
-rdkafka confluent aiokafka sarama franz kafkajs paho gmqtt mqttx strimzi redpanda burrow kminion cruise prometheus
-grafana loki fluentd fluentbit logstash filebeat elasticsearch opensearch kibana elk cloudwatch datadog opentelemetry
-otel jaeger telegraf influxdb victoriametrics thanos alertmanager log4j log4j2 logback slf4j python python3 java golang
-nodejs dotnet spring springframework hibernate flink spark hadoop zookeeper debezium akka netty jetty tomcat ubuntu debian
-centos rhel alpine linux windows darwin amd64 x86 x64 aarch64 arm64 restarted restarting rebalanced rebalancing yesterday
-today tomorrow tonight morning afternoon evening noticed escalated paged incident outage rollback rollout deploy deployed
-deploying release releases timeline impact suspect suspected symptoms hypothesis mitigated mitigation postmortem oncall
-mqlab ve re ll isn wasn doesn didn advmss ato bbr bw rto rtt mrtt minrtt lastack lastrcv lastsnd mss pacing pmtu rcvmss
-segs ssthresh wnd wscale notsent unacked retrans cwnd rcv snd skmem timewait estab ss nan gnu libs compat eth0 nonheap
-young scala features feature relabel activecontrollercount atminisrpartitioncount failedfetchrequests failedisrupdates
-globalpartitioncount globaltopiccount leadercount offlinereplicacount producemessageconversions requestbytes
-underminisrpartitioncount preferredreplicaimbalancecount offlinepartitionscount uncleanleaderelections
-isrshrinks isrexpands totalproducerequests totalfetchrequests failedproducerequests bytesrejected
-"""
-"""Words of moments, units, operating systems, clouds, observers and notes, which no jar holds."""
-STRUCTURE = frozenset("com net org io info gov edu local localdomain internal svc cluster lan home corp intranet www".split())
+_SHIPPED = ("vocabulary.txt", "vocabulary_more.txt")
+"""What jars and manuals hold; by hand, words of moments, units, operating systems, clouds, observers and notes."""
+STRUCTURE = frozenset((
+    "com", "net", "org", "io", "info", "gov", "edu", "local", "localdomain", "internal", "svc", "cluster", "lan",
+    "home", "corp", "intranet", "www",
+))  # fmt: skip
 """Words of which everybody's domains are made: they are no name by themselves."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_MOMENT = re.compile(r"\d+T\d+Z?|[TZ]\d*|0x[0-9a-fA-F]{1,16}|\d+[eE]\d+|(?:\d+(?:d|h|m|s|ms|us|ns))+|[vpP]\d{1,3}")
-"""Moments, durations, numbers with an exponent or in hex, versions, percentiles."""
+_MOMENT = re.compile(r"\d+T\d+Z?|[TZ]\d*|0x[0-9a-fA-F]{1,16}|\d+[eE]\d+|(?:\d+(?:d|h|m|s|ms|us|ns))+|[vpP]\d{1,3}|x+")
+"""Moments, durations, numbers with an exponent or in hex, versions, percentiles; what was blotted out."""
 _MIN_PART = 3
 """Letters of one part at least, of a word that is put together: parts of two letters make up any id."""
 _MAX_NUMBERED = 15
@@ -91,9 +69,10 @@ def vocabulary() -> frozenset[str]:
     """All words of the software, in lower case."""
     named = [name for name in dir(builtins) if name[0].isalpha()]
     said = [os.strerror(code) for code in errno.errorcode] + [status.phrase for status in HTTPStatus]
-    other = " ".join([_MORE, *named, *said, *errno.errorcode.values(), *(one.name for one in signal.Signals)])
-    shipped = files("mqlab").joinpath("gather/vocabulary.txt").read_text(encoding="utf-8").split()
-    own = own_words({str(form.FORMAT.name) for form in FORMATS})  # type: ignore[attr-defined]
+    other = " ".join([*named, *said, *errno.errorcode.values(), *(one.name for one in signal.Signals)])
+    folder = files("mqlab").joinpath("gather")
+    shipped = [word for name in _SHIPPED for word in folder.joinpath(name).read_text(encoding="utf-8").split()]
+    own = own_words({str(form.FORMAT.name) for form in FORMATS})
     found = (word.lower() for text in (*own, other) for word in re.findall(r"[^\W_]+", text))
     parts = (part.lower() for word in re.findall(r"[A-Za-z]+", other) for part in _PARTS.findall(word))
     return frozenset(shipped).union(found, parts)

@@ -24,8 +24,9 @@ def rewriter(text, tables=()):
         found[kind].add(name)
     found["address"].update(addresses(tokens))
     names = settled(found)
+    numbers = names.pop("number", set())
     drawn = Pseudonyms(KEY, {name for known in names.values() for name in known}, OWN)
-    images = Images(KEY, drawn, {*tokens, *drawn.tokens}, CORE).of
+    images = Images(KEY, drawn, {*tokens, *drawn.tokens}, numbers, CORE).of
     return Rewriter(images, drawn, CORE), images, names
 
 
@@ -39,6 +40,6 @@ def redacted(text, tables=()):
 def left(text, written, tables=()):
     """What the last look finds in *written* of what *text* said."""
     _, images, names = rewriter(text, tables)
-    search = Search(images, {name for known in names.values() for name in known}, images.values())
+    search = Search(images, {name for known in names.values() for name in known}, set(images.values()))
     search.look(written.encode())
     return dict(search.found)

@@ -1,9 +1,9 @@
 """What is not known to be the software's own goes, in whatever form; what is stays."""
 
 import pytest
+from redact_builder import left, redacted
 
 from mqlab.gather.redact_words import is_software, vocabulary
-from redact_builder import left, redacted
 
 PLANTED = [
     line.split(" | ")
@@ -32,7 +32,9 @@ Schmidt Acme | CN=anna.Schmidt, OU=Treasury, O=Acme Bank AG
 anna | open /home/anna/app.log
 anna | C:\\Users\\anna\\Desktop\\x.txt
 1701234567 | phone 1701234567
-170 1234567 | call +49 170 1234567 now
+170 1234567 | call +49 (0)170 1234567 now
+8888-6666 | call 010-8888-6666 now
+90871234 | customer (ID 90871234) called
 555-123-4567 | call 555-123-4567 now
 13812345678 | 手机号 13812345678
 4111111111111111 | paid by 4111111111111111

@@ -22,7 +22,10 @@ def without(text):
         ("got body=hello world partition=1", "got body=xxxxxxxxxxx partition=1"),
         ('{"topic":"t","data":"MTIz","offset":3}', '{"topic":"t","data":"xxxx","offset":3}'),
         ('{"topic":"t","content":{"who":"anna"},"offset":3}', '{"topic":"t","content":{"xxx":"xxxx"},"offset":3}'),
-        ("(topic = a, offset = 3, key = 1, value = hello anna)", "(topic = a, offset = 3, key = 1, value = xxxxxxxxxxx"),
+        (
+            "(topic = a, offset = 3, key = 1, value = hello anna)",
+            "(topic = a, offset = 3, key = 1, value = xxxxxxxxxxx",
+        ),
         ("Message Body: hi there", "Message Body: xxxxxxxx"),
         ("| offset: 5 keySize: 2 key: k1 payload: {anna}", "| offset: 5 keySize: 2 key: k1 payload: {xxxx}"),
         ("CreateTime:17\tPartition:0\tOffset:5\tk1\tanna", "CreateTime:17\tPartition:0\tOffset:5\tk1\txxxx"),

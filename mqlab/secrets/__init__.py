@@ -37,8 +37,8 @@ def mask_all(texts: pl.Series) -> pl.Series:
         return texts
     some = texts.gather(places).to_list()
     if any("\n" in text for text in some):
-        return texts.scatter(places, [mask(text) for text in some])
-    return texts.scatter(places, _lines(some))
+        return texts.clone().scatter(places, [mask(text) for text in some])
+    return texts.clone().scatter(places, _lines(some))
 
 
 def mask_spanning(lines: pl.Series) -> pl.Series:
@@ -50,7 +50,7 @@ def within(lines: pl.Series, inner: pl.Series, hidden: pl.Series) -> pl.Series:
     """*lines* in whose *inner* parts, what an envelope holds, some became *hidden*."""
     places = (inner != hidden).arg_true()
     some = zip(lines.gather(places), inner.gather(places), hidden.gather(places), strict=True)
-    return lines.scatter(places, [line.replace(old, new) if old and old in line else new for line, old, new in some])
+    return lines.clone().scatter(places, [line.replace(old, new) if old and old in line else new for line, old, new in some])
 
 
 class Spanning:

@@ -18,7 +18,7 @@ from mqlab.secrets import shapes
 from mqlab.secrets.keys import BLANK, END, HARD_KEY, IS, JOINT, KEY, MASK, QUOTE, SOFT, START, TAIL
 
 _NO_SECRET = r"(?!\[(?:masked|hidden)\]|(?:null|none|true|false)(?![\w.\-])|[{\[]\s*(?:[\"'{\[\]}]|(?![^\n])))"
-_NO_COUNT = r"(?!\d{1,6}(?![\w.\-]))"
+_NO_COUNT = r"(?!\[?\d{1,6}(?![\w.\-]))"
 _NO_WORD = (
     r"(?!(?:not|no|in|in?valid|in?correct|wrong|expired|required|empty|missing|being|too|set|unset|masked|hidden|ok|the|"
     r"a|an|stored|encrypted|used|using|disabled|enabled|changed|about|never|only|already|now|longer|supported|failed|"
@@ -157,7 +157,8 @@ _RULES = (
         rf"[ \t]{{1,40}}+){_NO_SECRET}(?![=:])[^\s\"\\]++(?={_STOP})"
     ),
     _rule(
-        r"(?i)((?:login[ \t]{1,9}\S{1,100}|machine[ \t]{1,9}\S{1,100})[ \t]{1,9}passw(?:or)?d[ \t]{1,9}+)(?!\[masked)\S++"
+        r"(?i)((?:login|machine)[ \t]{1,9}[\w*]\S{0,100}[ \t]{1,9}passw(?:or)?d[ \t]{1,9}+)(?!\[masked)"
+        rf"{_NO_WORD}\S++"
     ),
     _rule(r"(?i)(//[\w.\-/:]{1,200}:_(?:auth|password|authToken)[ \t]{0,9}=[ \t]{0,9})(?!\[masked)\S++"),
     # An entry of a list of variables, `"DB_PASSWORD=two words"`.

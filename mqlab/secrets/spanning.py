@@ -89,12 +89,11 @@ def masked(lines: pl.Series) -> pl.Series:
     changed: dict[int, str] = {}
     done = 0
     for place in _openers(lines):
-        if place < done:
-            continue
-        first = max(done, place - _BACK) if _IS_KIND.search(lines[place]) else place
-        done, found = _window(lines, first, place + _AHEAD)
-        changed |= found
-    return lines.scatter(list(changed), list(changed.values())) if changed else lines
+        is_kind = _IS_KIND.search(lines[place]) is not None
+        if place >= done or is_kind:
+            first = max(0, place - _BACK) if is_kind else place
+            done = max(done, _look(lines, first, place + _AHEAD, changed))
+    return lines.clone().scatter(list(changed), list(changed.values())) if changed else lines
 
 
 def _openers(lines: pl.Series) -> list[int]:
@@ -105,15 +104,16 @@ def _openers(lines: pl.Series) -> list[int]:
     return near.filter(lines.gather(near).str.contains(f"(?i){_OPENERS}")).to_list()
 
 
-def _window(lines: pl.Series, first: int, end: int) -> tuple[int, dict[int, str]]:
-    """Where it ends what was looked at from *first* on, and the lines in it that became others."""
+def _look(lines: pl.Series, first: int, end: int, changed: dict[int, str]) -> int:
+    """Put the lines from *first* on that become others into *changed*; where those end that were looked at."""
     while True:
         end = min(end, len(lines))
-        before = lines[first:end].to_list()
+        before = [changed.get(number, text) for number, text in enumerate(lines[first:end], first)]
         after = _masked("\n".join(before)).split("\n")
-        changed = {first + n: new for n, (new, old) in enumerate(zip(after, before, strict=True)) if new != old}
-        if end == len(lines) or not changed or max(changed) < end - 2:
-            return end, changed
+        found = {first + n: new for n, (new, old) in enumerate(zip(after, before, strict=True)) if new != old}
+        if end == len(lines) or not found or max(found) < end - 2:
+            changed.update(found)
+            return end
         end = first + 4 * (end - first)
 
 

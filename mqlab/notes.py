@@ -30,6 +30,7 @@ import yaml
 
 from mqlab.errors import BadIncidentFileError
 from mqlab.material import remote
+from mqlab.secrets import mask
 
 NAME = "incident.yml"
 _TIMES = ("detected", "mitigated", "resolved")
@@ -133,13 +134,26 @@ def notes_in(path: Path) -> IncidentNotes:
 
 def _read_from(path: str, content: bytes) -> IncidentNotes:
     try:
-        return _notes(yaml.safe_load(content.decode("utf-8")) or {})
+        return _notes(_masked(yaml.safe_load(content.decode("utf-8")) or {}))
     except UnicodeDecodeError as error:
         raise BadIncidentFileError(path, str(error)) from error
     except yaml.YAMLError as error:
         raise BadIncidentFileError(path, f"it is no YAML ({' '.join(str(error).split())})") from error
     except _NonsenseError as error:
         raise BadIncidentFileError(path, str(error)) from error
+
+
+def _masked(content: object) -> object:
+    """*content* without the secrets that people wrote into their texts."""
+    match content:
+        case str():
+            return mask(content)
+        case list():
+            return [_masked(one) for one in content]
+        case dict():
+            return {key: _masked(value) for key, value in content.items()}
+        case _:
+            return content
 
 
 def _notes(content: object) -> IncidentNotes:

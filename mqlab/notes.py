@@ -33,6 +33,7 @@ from yaml.reader import ReaderError
 
 from mqlab.errors import BadIncidentFileError, BadTimeZoneError
 from mqlab.material import remote
+from mqlab.secrets import mask
 from mqlab.units import parse_zone
 
 NAME = "incident.yml"
@@ -169,7 +170,7 @@ def _read_from(path: str, content: bytes) -> IncidentNotes:
     try:
         if len(content) > MAX_BYTES:
             raise _NonsenseError("", f"it is larger than {MAX_BYTES:,} bytes")
-        return _notes(_content(_text_of(content), places))
+        return _notes(_masked(_content(_text_of(content), places)))
     except yaml.YAMLError as error:
         raise BadIncidentFileError(f"{path}{_line_of(error)}", _problem(error)) from error
     except _NonsenseError as error:
@@ -274,6 +275,19 @@ def _quoted(value: object) -> str:
     """*value* as people see it in a sentence: no more than its begin."""
     text = str(value) if isinstance(value, date) else repr(value)
     return text if len(text) <= _MOST_QUOTED else f"{text[:_MOST_QUOTED]} …"
+
+
+def _masked(content: object) -> object:
+    """*content* without the secrets that people wrote into their texts."""
+    match content:
+        case str():
+            return mask(content)
+        case list():
+            return [_masked(one) for one in content]
+        case dict():
+            return {key: _masked(value) for key, value in content.items()}
+        case _:
+            return content
 
 
 def _notes(content: object) -> IncidentNotes:

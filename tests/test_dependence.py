@@ -81,7 +81,7 @@ def changed(tmp_path):
         ("kernel/vectors.py", {"rows", "facts"}),
         ("material/recognition.py", {"rows", "facts"}),
         ("thinning/tables.py", {"rows", "facts"}),
-        ("secrets.py", {"rows", "facts"}),
+        ("secrets/rules.py", {"rows", "facts"}),
         ("signals.py", {"facts"}),
         ("intake.py", {"facts"}),
         ("cache/entries.py", {"facts"}),

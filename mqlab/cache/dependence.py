@@ -22,7 +22,7 @@ READING = (
     "sources.py",
     "tables.py",
     "factors.py",
-    "secrets.py",
+    "secrets",
     "canonical.py",
     "known_errors.py",
     "known_errors.toml",

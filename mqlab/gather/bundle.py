@@ -19,8 +19,9 @@ import zstandard
 
 from mqlab.errors import MqlabError
 from mqlab.gather.manifest import NAME, Manifest, iso, now
-from mqlab.gather.masking import masked, masked_bytes
+from mqlab.gather.masking import masked_bytes
 from mqlab.material.walking import PARTIAL
+from mqlab.secrets import mask
 
 _ZST = ".tar.zst"
 _ARCHIVES = {
@@ -122,7 +123,7 @@ class Bundle:
         Raises:
             IncompleteError: nothing can be written any more.
         """
-        self._put(name, (masked(text.encode("utf-8", "backslashreplace").decode()).encode(),))
+        self._put(name, (mask(text.encode("utf-8", "backslashreplace").decode()).encode(),))
 
     def copy(self, name: str, content: IO[bytes], modified: float | None = None) -> None:
         """Put what is in a stream of text at *name*, its secrets masked, as last *modified* then (epoch seconds).

@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any
 
 from mqlab import __version__
-from mqlab.gather.masking import masked
+from mqlab.secrets import mask
 
 NAME = "manifest.json"
 _REASONS = 20
@@ -134,7 +134,7 @@ class Manifest:
         """The document, its secrets masked."""
         said = asdict(self) | {"questions": [asdict(one) for one in self.questions.values()]}
         said["clocks"] = [asdict(one) for one in self.clocks.values()]
-        return masked(json.dumps({"schema": "mqlab.capture/1", "mqlab": __version__} | said, indent=1)) + "\n"
+        return mask(json.dumps({"schema": "mqlab.capture/1", "mqlab": __version__} | said, indent=1)) + "\n"
 
     def _question(self, what: str) -> Question:
         question = self.questions.setdefault(what, Question(what, first_at=iso(now())))

@@ -8,10 +8,8 @@ from typing import IO
 import polars as pl
 
 from mqlab.material.streams import BLOCK, blocks, kind_of
-from mqlab.secrets import mask, mask_all
+from mqlab.secrets import Spanning, mask_all
 
-_WHOLE = 1 << 17
-"""Characters up to which a text is masked as one: a document may have a name and its value on two lines."""
 _LONGEST = 16 << 20
 """Bytes after which a line without an end is cut."""
 
@@ -20,30 +18,23 @@ class NotTextError(ValueError):
     """The content is no text, so that nobody can say what is secret in it."""
 
 
-def masked(text: str) -> str:
-    """The text with every secret in it replaced by ``[masked]``."""
-    if len(text) <= _WHOLE:
-        return mask(text)
-    return "\n".join(mask_all(pl.Series(text.split("\n"), dtype=pl.String)))
-
-
 def masked_bytes(content: IO[bytes]) -> Iterator[bytes]:
     """What is in a stream in pieces of whole lines, its secrets masked; other bytes than UTF-8 stay as they are.
 
     Raises:
         NotTextError: an archive, or other bytes that no log or setting holds.
     """
-    rest, begun = b"", False
+    rest, begun, spanning = b"", False, Spanning()
     for block in blocks(content):
         if not begun:
             _check(block)
             begun = True
         whole, end, tail = (rest + block).rpartition(b"\n")
         if end or len(tail) > _LONGEST:
-            yield _masked(whole + end if end else tail)
+            yield _masked(whole + end if end else tail, spanning)
         rest = tail if end or len(tail) <= _LONGEST else b""
     if rest:
-        yield _masked(rest)
+        yield _masked(rest, spanning)
 
 
 def _check(start: bytes) -> None:
@@ -54,8 +45,13 @@ def _check(start: bytes) -> None:
         raise NotTextError("it is no text")
 
 
-def _masked(lines: bytes) -> bytes:
+def _masked(lines: bytes, spanning: Spanning) -> bytes:
+    codec = "utf-8"
     try:
-        return masked(lines.decode()).encode()
+        text = lines.decode()
     except UnicodeDecodeError:  # Latin-1 gives every byte back as it was
-        return masked(lines.decode("latin-1")).encode("latin-1")
+        codec = "latin-1"
+        text = lines.decode(codec)
+    end = "\n" if text.endswith("\n") else ""
+    parts = pl.Series(text.removesuffix("\n").split("\n"), dtype=pl.String)
+    return ("\n".join(mask_all(spanning.masked(parts))) + end).encode(codec)

@@ -51,7 +51,7 @@ def fine(rough: str) -> str:
         return "…"
     for pattern, name in _STEPS:
         rough = pattern.sub(name, rough)
-    return mask(rough)
+    return mask(rough.replace("#", "0")).replace("0", "#")
 
 
 _KEYS = ("minute", "level", "shape", "kept")

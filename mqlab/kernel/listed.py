@@ -23,7 +23,7 @@ from mqlab.kernel.splits import Split
 from mqlab.kernel.vectors import Lines
 from mqlab.material import wholes
 from mqlab.material.envelopes import unwrapped
-from mqlab.secrets import mask_all
+from mqlab.secrets import Spanning, mask
 from mqlab.sources import Envelope
 from mqlab.tables import LEDGER
 
@@ -82,10 +82,10 @@ def read_lines(split: Split, form: LineFormat, out: Output) -> None:
 
 def read_blocks(split: Split, form: BlockFormat, out: Output) -> None:
     """Read a source piece by piece as columns."""
-    kinds, first, found = _Kinds(), 1, Pieces(split)
+    kinds, first, found, spanning = _Kinds(), 1, Pieces(split), Spanning()
     above = pl.DataFrame(schema={"number": pl.Int64, "text": pl.String, "clock": pl.Int64})
     for piece in found:
-        frame, size = _frame(split, piece, first)
+        frame, size = _frame(split, piece, first, spanning)
         first += len(size)
         written = frame.filter(pl.col("text").str.contains(r"\S"))
         blank = frame.filter(~pl.col("text").str.contains(r"\S"))
@@ -109,7 +109,7 @@ def read_document(split: Split, form: LineFormat, out: Output) -> None:
     """Read a document as its only line."""
     found = Pieces(split)
     data = found.joined()
-    text = mask_all(pl.Series([vectors.valid(data).decode()]))[0]
+    text = mask(vectors.valid(data).decode())
     kinds = _Kinds()
     lines, size = data.count(b"\n") + (0 if data.endswith(b"\n") else 1), len(data)
     if split.part:
@@ -143,7 +143,9 @@ def count(split: Split, out: Output) -> None:
     kinds.hand_over(out, found)
 
 
-def _frame(split: Split, piece: Piece, first: int) -> tuple[pl.DataFrame, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def _frame(
+    split: Split, piece: Piece, first: int, spanning: Spanning
+) -> tuple[pl.DataFrame, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     raw = Lines.of(vectors.valid(piece.data))
     size = sizes(raw, piece)
     texts, clocks = raw.texts(), None
@@ -155,7 +157,7 @@ def _frame(split: Split, piece: Piece, first: int) -> tuple[pl.DataFrame, np.nda
         texts, clocks = pl.Series([text for text, _ in taken], dtype=pl.String), [clock for _, clock in taken]
     columns = {
         "number": np.arange(first, first + len(raw)),
-        "text": shortened(texts),
+        "text": shortened(spanning.masked(texts)),
         "clock": pl.Series(clocks or [None] * len(raw), dtype=pl.Int64),
         "size": size,
         "held": [one.lines for one in piece.wholes] or [1] * len(raw),
@@ -166,9 +168,9 @@ def _frame(split: Split, piece: Piece, first: int) -> tuple[pl.DataFrame, np.nda
 
 def _lines(found: Pieces, kinds: _Kinds, counted: array[int], held: array[int]) -> Iterator[Line]:
     """The lines of a source that are not blank; their sizes go to *counted*, the lines of the file to *held*."""
-    first = 1
+    first, spanning = 1, Spanning()
     for piece in found:
-        frame, size = _frame(found.split, piece, first)
+        frame, size = _frame(found.split, piece, first, spanning)
         first += len(size)
         counted.extend(size.tolist())
         held.extend(frame["held"].to_list())

@@ -28,7 +28,7 @@ from mqlab.kernel.pieces import Piece
 from mqlab.kernel.splits import Split
 from mqlab.kernel.vectors import Flags, Headers, Lines, Longs
 from mqlab.material.envelopes import unwrapped
-from mqlab.secrets import mask_all
+from mqlab.secrets import Spanning, mask_all, within
 from mqlab.sources import Envelope
 from mqlab.tables import EVENTS, LEDGER, POLLS, Row
 
@@ -53,6 +53,8 @@ class Batch:
     clocks: Sequence[int | None] | None
     """Moments that the envelopes show."""
     headers: Headers
+    sizes: Longs
+    """Bytes of each line in the file."""
     first: int
     """Number of the first line in its split, from 1; those before the split have numbers below that."""
 
@@ -106,6 +108,7 @@ class LogReader:
     """Kind and number of the last line that was kept."""
     _blocks: Blocks = field(default_factory=Blocks)
     _counting: Counting = field(default_factory=Counting)
+    _spanning: Spanning = field(default_factory=Spanning)
 
     def read(self, piece: Piece) -> None:
         """Read one piece; of one that is not the split's own only what it leaves to the lines around it counts."""
@@ -135,7 +138,7 @@ class LogReader:
             self._moment = batch.moment(int(batch.dated[-1]))
         if piece.own:
             taken = np.array([one.lines for one in piece.wholes]) if piece.wholes else 1
-            self._counting.add(batch.inner, batch.headers, kept, sizes(batch.raw, piece), batch.first, taken)
+            self._counting.add(batch.inner, batch.headers, kept, batch.sizes, batch.first, taken)
 
     def ended(self) -> None:
         """Hand over what is known only at the end."""
@@ -154,9 +157,15 @@ class LogReader:
                 Lines.of_texts(pl.Series([text for text, _ in taken], dtype=pl.String)),
                 [c for _, c in taken],
             )
+        size = sizes(raw, piece)
+        texts = inner.texts()
+        hidden = self._spanning.masked(texts)
+        if hidden is not texts:
+            raw = Lines.of_texts(hidden if raw is inner else within(raw.texts(), texts, hidden))
+            inner = raw if clocks is None else Lines.of_texts(hidden)
         is_before = self._lines == 0 and not piece.own
         first = 1 - len(raw) if is_before else self._lines + 1
-        return Batch(raw, inner, clocks, vectors.headers(inner), first)
+        return Batch(raw, inner, clocks, vectors.headers(inner), size, first)
 
     def _candidates(self, batch: Batch) -> floods.Candidates:
         """Lines that hold a word of a signature."""

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+import polars as pl
+
 from mqlab.findings import Evidence, Finding
 from mqlab.material import remote
-from mqlab.secrets import mask
+from mqlab.material.envelopes import peel
+from mqlab.secrets import mask_all, mask_spanning, within
 from mqlab.sources import Source
 
 SHOWN = 400
 """Characters shown of one line."""
+_ABOVE = 100
+"""Lines before these that are looked at, since a secret may begin in them."""
 
 
 def shown(finding: Finding, sources: Sequence[Source], lines: int) -> str:
@@ -39,8 +44,12 @@ def _place(evidence: Evidence, source: Source | None, lines: int) -> Iterator[st
 def excerpt(source: Source, line: int, around: int) -> Iterator[str]:
     """The lines of *source* from *around* before to *around* after *line*, numbered, with secrets masked."""
     first = max(1, line - around)
+    above = max(1, first - _ABOVE)
     with remote.opened(source.location) as file:
-        for number, raw in enumerate(islice(file, first - 1, line + around), start=first):
-            text = mask(raw.decode("utf-8", "replace").rstrip("\r\n"))
+        raw = [one.decode("utf-8", "replace").rstrip("\r\n") for one in islice(file, above - 1, line + around)]
+    inner = pl.Series([peel(one, source.envelope) for one in raw], dtype=pl.String)
+    hidden = mask_all(within(pl.Series(raw, dtype=pl.String), inner, mask_spanning(inner)))
+    for number, text in enumerate(hidden, start=above):
+        if number >= first:
             clean = "".join(c if c.isprintable() or c == "\t" else "�" for c in text)
             yield f"{'  > ' if number == line else '    '}{number:>6}  {clean[:SHOWN]}"

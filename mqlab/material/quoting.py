@@ -13,17 +13,22 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from mqlab.formats import layouts
 from mqlab.formats.values import MICRO
 from mqlab.ledgers import words
 from mqlab.material import envelopes, remote, streams, wholes
-from mqlab.secrets import mask
+from mqlab.secrets import mask, mask_spanning, within
 from mqlab.sources import Source
 
 LONGEST = 500
 """Characters that evidence keeps of a line."""
 MOST = 2000
 """Lines of one file that are quoted for what its messages became; a part of a dump or ledger has two of them."""
+_BEFORE, _BEHIND, _GAP = 60, 20, "\0"
+"""Lines around each that are looked at, since a secret may begin or be named in them; what stands where some are left
+out."""
 _FEW = 5000
 """Lines of a log of which every shape is quoted: what a person reads."""
 _ENOUGH = 1 << 16
@@ -81,13 +86,26 @@ def _quoted(source: Source, numbers: Collection[int]) -> Iterable[dict[str, Any]
     if source.part:
         yield from _made_whole(source, set(numbers))
         return
-    for number, raw in sorted(lines_at(source.location, numbers).items()):
-        line = raw.decode("utf-8", "replace").rstrip("\r")
+    for number, line in _spanned(source, numbers):
         text = mask(words.without(line) if source.layout else line)
         shown = text if len(text) <= LONGEST else text[:LONGEST] + "…"
         when = layouts.moment(envelopes.peel(line, source.envelope))
         wall, east = (when.wall / MICRO, when.east) if when else (None, None)
         yield {"source": source.link, "line": number, "text": shown, "wall": wall, "offset": east}
+
+
+def _spanned(source: Source, numbers: Collection[int]) -> Iterator[tuple[int, str]]:
+    """The lines with these numbers, of which secrets are masked that begin in others."""
+    near = {one for number in numbers for one in range(max(1, number - _BEFORE), number + _BEHIND + 1)}
+    read = sorted(lines_at(source.location, near).items())
+    lines: dict[int, str] = {}
+    for place, (number, raw) in enumerate(read):
+        if place and read[place - 1][0] != number - 1:
+            lines[-number] = _GAP
+        lines[number] = raw.decode("utf-8", "replace").rstrip("\r")
+    inner = pl.Series([envelopes.peel(line, source.envelope) for line in lines.values()], dtype=pl.String)
+    hidden = within(pl.Series(list(lines.values()), dtype=pl.String), inner, mask_spanning(inner))
+    yield from ((number, line) for number, line in zip(lines, hidden, strict=True) if number in numbers)
 
 
 def _made_whole(source: Source, numbers: set[int]) -> Iterable[dict[str, Any]]:

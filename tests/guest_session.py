@@ -40,7 +40,9 @@ builder = SparkSession.builder.appName("theirs")
 if address.startswith("sc://"):
     builder = builder.remote(address)
 else:
-    builder = builder.master(address).config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+    builder = (
+        builder.master(address).config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+    )
 spark = builder.getOrCreate()
 for key, value in ODD.items():
     spark.conf.set(key, value)
@@ -130,4 +132,3 @@ if not address.startswith("sc://"):
     own = mqlab.open_capture(paths, workspace=f"{workspace}/own")
     told["own"] = [jsonout.dumps(own.diagnosis) == told["json"], tables(own) == told["tables"]]
     told["own leaves"] = {k: v for k, v in os.environ.items() if environment.get(k) != v}
-print(json.dumps({"changed": changed, "told": told | {"tables": None}}))

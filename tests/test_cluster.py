@@ -10,6 +10,7 @@ import nbformat
 import papermill
 import pytest
 from py4j.protocol import Py4JError
+from test_guest import ANOTHER, visited
 
 from mqlab.errors import ClusterError
 from mqlab.spark import clusters
@@ -90,6 +91,27 @@ def test_the_bytes_are_the_same_wherever_spark_runs(tmp_path, where, large, conf
     done = mqlab(env, "triage", SAMPLE, large, "--format", "json", "--workspace", tmp_path / "w", *chosen)
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout == here
+
+
+def test_a_connect_session_of_odd_settings_stays_as_it_was_and_hears_the_same(tmp_path, large, here, running):
+    _, remote = running
+    changed, told = visited(remote, tmp_path / "w", SAMPLE, large)
+
+    assert changed == {}
+    assert told.pop("json").encode() == here
+    there = "The Spark session of this process (sc://127.0.0.1) cannot be used"
+    assert told == {
+        "tables": None,
+        "lives in": [True, True],
+        "joined": True,
+        "sql": told["between"],
+        "between": told["between"],
+        "interrupted": ["KeyboardInterrupt", ""],
+        "nothing": ["NoSuchPathError", told["nothing"][1]],
+        "another": ["SessionError", f"{there}: {ANOTHER}"],
+        "thread": None,
+        "stopped": ["SessionError", f"{there}: it was stopped; start another one and open the capture again."],
+    }
 
 
 def test_a_notebook_asks_the_tables_of_a_connect_server(tmp_path, running, monkeypatch):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import capture, intake, jsonout
+from mqlab import intake, jsonout
 from mqlab.cache import reading, storage, workspace
 from mqlab.capture import open_capture
 from mqlab.errors import NoSuchPathError, RemoteError, WorkspaceError
@@ -19,6 +19,7 @@ from mqlab.formats.registry import FORMATS
 from mqlab.kernel.splits import splits
 from mqlab.material import remote, walking
 from mqlab.material.remote_path import RemotePath
+from mqlab.spark import guest
 from mqlab.tables import EVENTS
 
 SAMPLE = Path(__file__).parents[1] / "data" / "samples" / "kafka-amp-17"
@@ -192,7 +193,7 @@ def test_a_workspace_elsewhere_is_used_again(spark, tmp_path, monkeypatch):
     first = open_capture(SAMPLE, workspace=there)
     kept = sorted(path.name for path in (tmp_path / "there" / "deep").iterdir())
     assert [name.split("-")[0] for name in kept] == ["material", "scan", "using"]
-    monkeypatch.setattr(capture, "spark_session", None)
+    monkeypatch.setattr(guest, "tune", None)
     second = open_capture(SAMPLE, workspace=there)
     assert jsonout.dumps(second.diagnosis) == jsonout.dumps(first.diagnosis)
     monkeypatch.undo()

@@ -6,9 +6,10 @@ import pytest
 from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
-from mqlab import capture, jsonout
+from mqlab import jsonout
 from mqlab.capture import open_capture
 from mqlab.errors import MqlabError
+from mqlab.spark import guest
 
 SAMPLE = Path(__file__).parents[1] / "data" / "samples" / "mqtt-retained-02"
 
@@ -42,7 +43,7 @@ def test_a_capture_in_a_bucket_gives_the_diagnosis_of_the_folder_and_its_workspa
     here = open_capture(SAMPLE, workspace=str(tmp_path))
     there = "s3://incidents/workspace"
     first = open_capture("s3://incidents/june", workspace=there)
-    monkeypatch.setattr(capture, "spark_session", None)
+    monkeypatch.setattr(guest, "tune", None)
     second = open_capture("s3://incidents/june", workspace=there)
     assert here.diagnosis.findings
     assert jsonout.dumps(first.diagnosis) == jsonout.dumps(here.diagnosis)

@@ -142,11 +142,10 @@ def test_one_that_does_not_answer_is_left_alone_and_can_be_stopped_once_it_does(
     assert warm.found(cache) is None
 
 
-def test_a_session_of_this_process_is_kept(spark, monkeypatch, tmp_path):
-    answering = warm.Server(1, 1, "t", "4.3.0", 0.0, 0)
-    monkeypatch.setattr(warm, "answering", lambda _: answering)
+def test_a_session_of_this_process_is_used_and_no_warm_one(spark, monkeypatch, tmp_path):
+    monkeypatch.setattr(warm, "answering", lambda _: pytest.fail("the warm session was asked for"))
 
-    assert session.spark_session(cache=tmp_path) is spark
+    assert capture.open_capture(CAPTURE, workspace=str(tmp_path)).spark() is spark
 
 
 class OnServer:

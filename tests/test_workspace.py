@@ -12,10 +12,11 @@ from types import SimpleNamespace
 import pytest
 from workspace_material import AT, LINE, PARTS, copied, write
 
-from mqlab import capture, jsonout
+from mqlab import jsonout
 from mqlab.cache import batches, dependence, reading
 from mqlab.capture import open_capture
 from mqlab.errors import WorkspaceError
+from mqlab.spark import guest
 from mqlab.tables import EVENTS, POSITIONS, VOLUME
 
 DAY = 86_400
@@ -66,7 +67,7 @@ def aged(path, days):
 
 def test_the_same_material_needs_no_spark_and_notes_do_not_count_as_material(bench, monkeypatch):
     first, read = bench.open()
-    monkeypatch.setattr(capture, "spark_session", lambda **_: pytest.fail("a session was started"))
+    monkeypatch.setattr(guest, "tune", lambda *_: pytest.fail("a session was started"))
     (bench.material / "incident.yml").write_text("title: again\n")
     again, nothing = bench.open()
 

@@ -23,7 +23,7 @@ from pyspark.sql.utils import is_remote
 
 from mqlab.errors import SessionError
 from mqlab.spark import clusters
-from mqlab.spark.session import OWN, package, tune
+from mqlab.spark.session import OWN, heed_interrupts, package, tune
 
 _FLAG = "SPARK_CONNECT_MODE_ENABLED"
 """The variable by which PySpark's functions know whether columns are for Spark Connect."""
@@ -154,6 +154,7 @@ def _at_server(session: Any) -> Iterator[None]:
 @contextmanager
 def _in_context(session: Any) -> Iterator[None]:
     """Within it workers of the context of *session* have this package, and on this machine run the Python of here."""
+    heed_interrupts()
     context = session.sparkContext
     python, environment = context.pythonExec, context.environment
     if _is_here(session):

@@ -236,6 +236,13 @@ def _uninterrupted() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
+def heed_interrupts() -> None:
+    """Let Ctrl-C end a wait for the JVM at once: since Polars was imported, the system takes such waits up again."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is threading.main_thread() and handler is not None:
+        signal.signal(signal.SIGINT, handler)
+
+
 @contextmanager
 def _jvm_messages(file: Path | None) -> Iterator[None]:
     """Send what the JVM prints, then and later, to a file in the cache: the user's screen and pipe are for results."""

@@ -13,7 +13,7 @@ import pytest
 
 from mqlab.cache import owner, storage, workspace
 from mqlab.errors import WorkspaceError
-from mqlab.spark import jvm, relay
+from mqlab.spark import jvm, relay, session
 
 NOBODY = 65534
 SECOND_USER = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
@@ -124,6 +124,14 @@ def test_no_port_of_spark_takes_a_java_object_from_whoever_does_not_know_its_sec
             said.append(connection.recv(1 << 16))
 
     assert ["Expected SaslMessage" in answer.decode("latin-1") for answer in said] == [True, True]
+
+
+def test_sparks_own_file_cannot_open_a_spark_that_runs_here_to_others(monkeypatch, tmp_path):
+    given = {"spark.authenticate": "false", "spark.driver.bindAddress": "0.0.0.0", "spark.ui.enabled": "true"}
+    monkeypatch.setattr(session, "defaults", lambda: given)
+    monkeypatch.setattr(session, "_here", lambda builder, _: builder._options)
+
+    assert session.spark_session(master="local[1]", cache=tmp_path).items() >= jvm.CLOSED.items()
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Other users of the machine: they get no token, no way into Spark, and mqlab trusts nothing that they left behind."""
 
+import copy
 import os
 import socket
 import stat
@@ -13,7 +14,7 @@ import pytest
 
 from mqlab.cache import owner, storage, workspace
 from mqlab.errors import WorkspaceError
-from mqlab.spark import jvm, relay, session
+from mqlab.spark import jvm, relay, session, warm
 
 NOBODY = 65534
 SECOND_USER = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
@@ -98,6 +99,19 @@ def test_a_process_of_another_user_is_no_server_even_where_its_number_is_written
     impostor, port = listening(uid=NOBODY)
 
     assert answer(relay.port_to(impostor.pid, port)) == b""
+    assert impostor.stdout.readline() == "\n"
+
+
+def test_a_channel_of_spark_connect_takes_that_way_and_no_other(listening):
+    server, _ = listening()
+    impostor, port = listening()
+    known = warm.Server(server.pid, port, "token", "4.3.0", 0.0, 0)
+    channel = copy.deepcopy(known.channel())
+
+    assert channel.endpoint.startswith("ipv4:127.0.0.1:")
+    assert channel.endpoint != f"ipv4:127.0.0.1:{port}"
+    assert channel.token == "token"
+    assert not warm._answers(known)
     assert impostor.stdout.readline() == "\n"
 
 

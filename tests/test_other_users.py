@@ -1,5 +1,6 @@
 """Other users of the machine: they get no token, no way into Spark, and mqlab trusts nothing that they left behind."""
 
+import copy
 import os
 import socket
 import stat
@@ -13,7 +14,7 @@ import pytest
 
 from mqlab.cache import owner, storage, workspace
 from mqlab.errors import WorkspaceError
-from mqlab.spark import jvm, relay
+from mqlab.spark import jvm, relay, session, warm
 
 NOBODY = 65534
 SECOND_USER = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
@@ -101,6 +102,19 @@ def test_a_process_of_another_user_is_no_server_even_where_its_number_is_written
     assert impostor.stdout.readline() == "\n"
 
 
+def test_a_channel_of_spark_connect_takes_that_way_and_no_other(listening):
+    server, _ = listening()
+    impostor, port = listening()
+    known = warm.Server(server.pid, port, "token", "4.3.0", 0.0, 0)
+    channel = copy.deepcopy(known.channel())
+
+    assert channel.endpoint.startswith("ipv4:127.0.0.1:")
+    assert channel.endpoint != f"ipv4:127.0.0.1:{port}"
+    assert channel.token == "token"
+    assert not warm._answers(known)
+    assert impostor.stdout.readline() == "\n"
+
+
 def test_nobody_else_may_use_the_way_to_the_server(listening):
     server, port = listening()
     way = relay.port_to(server.pid, port)
@@ -124,6 +138,14 @@ def test_no_port_of_spark_takes_a_java_object_from_whoever_does_not_know_its_sec
             said.append(connection.recv(1 << 16))
 
     assert ["Expected SaslMessage" in answer.decode("latin-1") for answer in said] == [True, True]
+
+
+def test_sparks_own_file_cannot_open_a_spark_that_runs_here_to_others(monkeypatch, tmp_path):
+    given = {"spark.authenticate": "false", "spark.driver.bindAddress": "0.0.0.0", "spark.ui.enabled": "true"}
+    monkeypatch.setattr(session, "defaults", lambda: given)
+    monkeypatch.setattr(session, "_here", lambda builder, _: builder._options)
+
+    assert session.spark_session(master="local[1]", cache=tmp_path).items() >= jvm.CLOSED.items()
 
 
 @pytest.fixture

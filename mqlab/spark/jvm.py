@@ -198,7 +198,9 @@ def _read(command: Path) -> Java | None:
     version = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', told, re.MULTILINE)
     if version is None:
         with suppress(OSError):
-            told = subprocess.run([command, "-version"], capture_output=True, text=True, check=False).stderr
+            told = subprocess.run(
+                [command, NO_PERF_DATA, "-version"], capture_output=True, text=True, check=False
+            ).stderr
         version = re.search(r'version "(?:1\.)?(\d+)', told)
     return Java(command, int(version[1]), told) if version else None
 

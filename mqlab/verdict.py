@@ -146,6 +146,9 @@ def _why_not(facts: Facts) -> str:
         what = "tells of which broker it is" if scope.anything(facts) else "is in a format that mqlab knows"
         return f"nothing in it {what}; `mqlab checklist kafka`, `rocketmq` or `mqtt` lists what to gather"
     if damaged := scope.damaged(facts):
+        doubtful = {c.source for c in facts.coverage if c.copied}
+        if doubtful.issuperset(damaged):
+            return f"whether rows of {few(damaged, 2)} are those of another file cannot be told"
         return f"{few(damaged, 2)} could not be read whole"
     if not files:
         return "see what was not checked"
@@ -218,10 +221,10 @@ def _copies(facts: Facts) -> Iterator[str]:
     whole = [c for c in facts.coverage if c.format == COPY]
     for one in whole[:1]:
         if whole[1:]:
-            such = f"such as {one.source} (of {one.copy_of})"
-            yield f"{number(len(whole))} files are copies and were not read again, {such}"
+            path, of = one.source, one.copy_of
+            yield f"{number(len(whole))} files are copies and were not read again, such as {path} (of {of})"
         else:
             yield f"{one.source} is a copy of {one.copy_of} and was not read again"
     for one in facts.coverage:
-        if one.copied and one.format != COPY:
+        if one.copied and one.format != COPY and not one.problem:
             yield f"{one.source}: {counted(one.copied, 'line')} also in {one.copy_of}, counted there only"

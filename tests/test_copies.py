@@ -230,3 +230,16 @@ def test_what_copying_adds_to_a_name_is_known(name, plain):
 )  # fmt: skip
 def test_files_of_one_rotated_ledger_have_one_name(name, log):
     assert rotated_name(name) == log
+
+
+def test_rows_that_may_be_of_two_processes_count_once_and_leave_the_answer_open(tmp_path):
+    for name in ("x", "y"):
+        (tmp_path / "m" / name).mkdir(parents=True)
+        (tmp_path / "m" / name / "consumed.csv").write_bytes(ledger(200, fine=False))
+    facts = opened([tmp_path / "m"], tmp_path / "scratch")
+    assert [(one.source, one.messages) for one in facts.parts] == [("x/consumed.csv", 200)]
+    assert facts.unread == {"y/consumed.csv": float("inf")}
+    assert diagnose(facts).gaps == (
+        "y/consumed.csv: Some of its rows are also in x/consumed.csv. Whether it is a copy or another process noted "
+        "the same cannot be told, so they count once.",
+    )

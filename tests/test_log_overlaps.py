@@ -100,3 +100,12 @@ def test_a_few_equal_lines_are_an_overlap_of_one_log_only(read):
 def test_a_few_equal_lines_of_logs_in_two_folders_are_of_both(read):
     ends = lines(0, 503), lines(500, 1000)
     assert read({"a/server.log": ends[0], "b/server.log": ends[1]})[0] == {}
+
+
+def test_a_log_that_begins_within_a_record_is_laid_beside_the_other_one(read):
+    trace = b"".join(b"\tat org.apache.kafka.Some.method%d(Some.java)\n" % n for n in range(9))
+    files = {"server.log.1": lines(0, 1) + trace + lines(1, 300), "server.log": trace[-90:] + lines(1, 900)}
+    assert read(files)[:2] == (
+        {"server.log.1": (len(files["server.log.1"]) - len(trace[-90:] + lines(1, 300)), 301, "server.log")},
+        900,
+    )

@@ -44,8 +44,8 @@ def checked(sources: Sequence[Source], rows: Iterable[tuple[str, str]]) -> list[
     for fact, payload in rows:
         if fact == "overlaps" and (row := json.loads(payload))["open"]:
             damaged[row["source"]] = (
-                f"Whether its rows that stand in {paths[row['other']]} too are the same or were noted by another "
-                "process cannot be told: they count once."
+                f"Some of its rows are also in {paths[row['other']]}. Whether it is a copy or another process noted "
+                "the same cannot be told, so they count once."
             )
         if fact == "coverage":
             row = json.loads(payload)

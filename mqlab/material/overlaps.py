@@ -64,10 +64,10 @@ def cut(sources: Sequence[Source], scratch: Path) -> list[Source]:
         one, other = earlier.source, later.source
         few = one.format == other.format and of_format[one.format] <= _MANY
         if earlier.first <= later.first <= earlier.last and (few or _name(one) == _name(other)):
-            for found in _cut(earlier, later):
-                known = cuts.get(found.path)
-                if known is None or (found.until or 0) < (known.until or 0):
-                    cuts[found.path] = found
+            found = _cut(earlier, later) or (_cut(later, earlier) if earlier.first == later.first else None)
+            known = cuts.get(found.path) if found else None
+            if found and (known is None or (found.until or 0) < (known.until or 0)):
+                cuts[found.path] = found
     return [cuts.get(source.path, source) for source in sources]
 
 
@@ -126,22 +126,21 @@ def _dated(source: Source, part: bytes, since: int) -> Iterator[tuple[int, int]]
         at = end
 
 
-def _cut(earlier: _Log, later: _Log) -> Iterator[Source]:
-    """One of two logs without what the other one has as well; nothing where they do not overlap."""
+def _cut(earlier: _Log, later: _Log) -> Source | None:
+    """One of two logs without what the other one has as well; None where they do not overlap."""
     for at in _places(earlier, later):
         begin = at - later.begin
         shared = min(earlier.size - begin, later.size)
         if begin < 0 or not _alike(earlier, begin, later, shared):
             continue
         if not _tells(earlier.source, later.source, later.read(0, min(shared, _NEAR))):
-            return
+            return None
         if shared == later.size:
-            yield _without(later, 0, earlier)
-        else:
-            before = earlier.read(max(0, begin - 1), begin + _NEAR)
-            in_line = begin > 0 and not before.startswith(b"\n")
-            yield _without(earlier, begin + before.find(b"\n") if in_line else begin, later)
-        return
+            return _without(later, 0, earlier)
+        before = earlier.read(max(0, begin - 1), begin + _NEAR)
+        in_line = begin > 0 and not before.startswith(b"\n")
+        return _without(earlier, begin + before.find(b"\n") if in_line else begin, later)
+    return None
 
 
 def _places(earlier: _Log, later: _Log) -> Iterator[int]:

@@ -25,7 +25,10 @@ def __getattr__(name: str) -> Any:
     """``open_capture`` and ``Capture``; Spark and the rest are imported when one of them is asked for."""
     if name not in __all__:
         raise AttributeError(f"module 'mqlab' has no attribute {name!r}")
-    from mqlab import capture
+    from mqlab.stopping import held
+
+    with held():
+        from mqlab import capture
 
     return getattr(capture, name)
 

@@ -231,7 +231,7 @@ for verb in (checklist, completion, drain, formats, incidents, rebalances, sessi
 
 def run() -> int:
     """Run the command line; the exit code that its verb gives."""
-    return commands.main(standalone_mode=False) or 0
+    return commands.main(prog_name="mqlab", standalone_mode=False) or 0
 
 
 def main() -> None:

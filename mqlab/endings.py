@@ -24,10 +24,10 @@ from types import FrameType
 from typing import NoReturn
 
 from mqlab.errors import LimitError, MqlabError, NoFolderError
+from mqlab.stopping import SENTENCES, at_stop
 from mqlab.terminal import guard, safe
 
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
-_SENTENCES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal was closed"}
 GRACE = 8.0
 """Seconds to tidy up in after a signal: less than the ten after which ``docker stop`` kills."""
 _LOST = 0
@@ -67,7 +67,7 @@ class Watch:
         self._heard, self._come = os.pipe()
         os.set_blocking(self._come, False)
         signal.set_wakeup_fd(self._come, warn_on_full_buffer=False)
-        for number in _SENTENCES:
+        for number in SENTENCES:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._raise)
         sys.unraisablehook = self._raise_again
@@ -99,7 +99,7 @@ class Watch:
         """The next signal of ours; None where none comes until then."""
         while select.select([self._heard], [], [], until and max(0.0, until - time.monotonic()))[0]:
             number = os.read(self._heard, 1)[0]
-            if number in _SENTENCES or number == _LOST:
+            if number in SENTENCES or number == _LOST:
                 return number
         return None
 
@@ -110,9 +110,9 @@ watch = Watch()
 
 def process(run: Callable[[], int]) -> NoReturn:
     """Be the process that *run* is all of: mind signals and streams, and end with its exit code."""
-    guard()
-    watch.begin()
     try:
+        guard()
+        watch.begin()
         _in_a_folder()
         code = run()
     except BaseException as error:
@@ -135,7 +135,7 @@ def told(error: BaseException) -> int:
     """Say why a run ends with *error*; its exit code."""
     stopped = watch.number or _interrupt(error)
     if stopped:
-        return _say(_SENTENCES[signal.Signals(stopped)], 128 + stopped)
+        return _say(SENTENCES[signal.Signals(stopped)], 128 + stopped)
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else int(bool(error.code))
     if isinstance(error, BrokenPipeError):
@@ -179,8 +179,9 @@ def _say(sentence: str, code: int) -> int:
 def _leave(code: int) -> NoReturn:
     """End without waiting for threads: what they wait for is gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # Spark's threads complain when their JVM goes
-    _end_children()
-    atexit._run_exitfuncs()
+    for end in (*at_stop, _end_children, atexit._run_exitfuncs):
+        with suppress(Exception):  # nothing that goes wrong here is news to anybody
+            end()
     os._exit(code)
 
 
@@ -188,7 +189,7 @@ def _end_at_once(number: int) -> NoReturn:
     last = threading.Timer(_LAST, os._exit, (128 + number,))
     last.daemon = True
     last.start()
-    os.write(2, f"mqlab: {_SENTENCES[signal.Signals(number)]}\n".encode())
+    os.write(2, f"mqlab: {SENTENCES[signal.Signals(number)]}\n".encode())
     _leave(128 + number)
 
 

@@ -261,7 +261,7 @@ _LIMITS = {
 }
 """By the system's number of the error, what it means and what helps."""
 _SAID = {
-    errno.ENOSPC: re.compile("No space left on device|Disk quota exceeded"),
+    errno.ENOSPC: re.compile("No space left on device|Disk quota exceeded|No usable temporary directory"),
     errno.EMFILE: re.compile("Too many open files"),
     errno.EAGAIN: re.compile("can't start new thread|Resource temporarily unavailable|unable to create native thread"),
     errno.ENOMEM: re.compile(

@@ -41,6 +41,7 @@ from pathlib import Path
 from mqlab.cache import owner, workspace
 from mqlab.errors import JavaFailedError, JavaMissingError, LimitError, MqlabError
 from mqlab.spark.clusters import defaults
+from mqlab.stopping import at_stop
 
 OLDEST = 17
 _IN_PLACE = ["-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0"]
@@ -305,6 +306,8 @@ _SPARK = [
 _GATEWAY = ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET")
 _TELLING = re.compile(r"Error|Exception|Unrecognized|Could not|not found")
 """What Java prints where it says why it does not start."""
+_LEAVING = 3.0
+"""Seconds that it gets to remove its folders in; it takes 0.3."""
 _LOOK = 0.005
 """Seconds between two looks at whether it answers."""
 _TIDY = 'folder=$0; "$@"; code=$?; rm -rf -- "$folder"; exit $code'
@@ -405,6 +408,7 @@ def start(options: Sequence[str], log: Path | None) -> Jvm:
         os.close(out)
     _pending.append(Jvm(process, command, folder, log))
     atexit.register(discard)
+    at_stop.append(leave)
     return _pending[0]
 
 
@@ -457,11 +461,15 @@ def discard() -> None:
 
 
 def leave() -> None:
-    """End the JVM that a session used; this process can have no other."""
+    """End the JVM, whether or not a session used it; this process can have no other."""
+    discard()
     for used in _kept:
         assert used.process.stdin
-        used.process.stdin.close()
-        used.process.wait()
+        with suppress(OSError):
+            used.process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            used.process.wait(_LEAVING)
+        used.end()
 
 
 def _is_wanted(master: str | None, remote: str | None) -> bool:

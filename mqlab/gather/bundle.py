@@ -52,7 +52,8 @@ class IncompleteError(MqlabError):
     """A bundle cannot be written any more; what was gathered until then is a valid one."""
 
     def __init__(self, folder: Path, because: str) -> None:
-        super().__init__(f"{_shown(folder)} is incomplete: {because}. It holds what was gathered until then.")
+        left = "It holds what was gathered until then." if folder.exists() else "Somebody has removed it."
+        super().__init__(f"{_shown(folder)} is incomplete: {because}. {left}")
         self.folder, self.because = folder, because
 
     def __reduce__(self) -> tuple[type[IncompleteError], tuple[Path, str]]:

@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import pickle
+import shutil
 import stat
 import tarfile
 
@@ -133,6 +134,17 @@ def test_a_disk_that_is_full_leaves_a_bundle_that_says_so(tmp_path, monkeypatch)
     said = told(bundle.close("incomplete", error.value.because))
     assert (said["state"], said["because"], said["files"]) == ("incomplete", "No space left on device", 1)
     assert sorted(path.name for path in (tmp_path / "b").iterdir()) == ["a.txt", "manifest.json"]
+
+
+def test_a_bundle_that_is_removed_meanwhile_is_one_sentence(tmp_path):
+    bundle = begun(tmp_path / "b")
+    shutil.rmtree(tmp_path / "b")
+    for ended in (bundle.note, bundle.close):
+        with pytest.raises(
+            IncompleteError, match=r"b is incomplete: No such file or directory\. Somebody has removed it"
+        ):
+            ended()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_name_that_is_too_long_is_no_full_disk(tmp_path):

@@ -1,7 +1,7 @@
-"""`mqlab redact`: a copy of a material without names, secrets and payloads, of which mqlab says the same.
+"""`mqlab redact`: a copy of a material in which only words of the software, numbers and moments are as they were.
 
-The names come from mqlab's own tables and from what lines say by key; they are replaced in every byte of every file
-and in the files' names. The map from names to pseudonyms is for the owner alone.
+Names come from mqlab's own tables and from what lines say by key; these and all other words that are not the software's
+are replaced in every byte of every file and in the files' names. What each became is for the owner alone.
 """
 
 from __future__ import annotations
@@ -113,6 +113,34 @@ def _redacted(job: _Job, target: Target) -> Redaction:
     capture = job.opened(job.paths)
     found, refused = _readable(job)
     job.tell("looking for names")
+    plan = _planned(job, capture, found)
+    job.tell("writing")
+    _write(found, target, plan.rewriter, Shift(job.options.weeks, *_window(capture)))
+    differs = _differs(capture, job.opened([str(target.folder)])) if job.options.check else ()
+    job.tell("looking for what is left")
+    renamed = {
+        kind: {name: plan.rewriter.name(name) for name in sorted(plan.names[kind])} for kind in sorted(plan.names)
+    }
+    search, doubts = _searched(target.folder, plan, renamed)
+    told = {"weeks": job.options.weeks, "names": renamed, "words": dict(sorted(plan.images.items()))}
+    _private(job.options.map, json.dumps(told, indent=1) + "\n")
+    return Redaction(
+        target.finish(), renamed, len(plan.images), tuple(sorted(plan.rewriter.placed)), tuple(doubts.told()),
+        tuple(refused), dict(sorted(search.found.items())), differs,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to become of names and other words."""
+
+    names: Names
+    images: dict[str, str]
+    core: frozenset[str]
+    rewriter: Rewriter
+
+
+def _planned(job: _Job, capture: Capture, found: Sequence[Text]) -> _Plan:
     own = own_words({coverage.format for coverage in capture.facts.coverage})
     core = STRUCTURE.union(map(small, own))
     said = _Said.of(found)
@@ -120,30 +148,7 @@ def _redacted(job: _Job, target: Target) -> Redaction:
     numbers = names.pop("number", set())
     drawn = Pseudonyms(job.key, chain.from_iterable(names.values()), own)
     images = Images(job.key, drawn, {*said.tokens, *drawn.tokens}, numbers, core).of
-    shift = Shift(job.options.weeks, *_window(capture))
-    rewriter = Rewriter(images, drawn, core)
-    job.tell("writing")
-    _write(found, target, rewriter, shift)
-    differs = _differs(capture, job.opened([str(target.folder)])) if job.options.check else ()
-    job.tell("looking for what is left")
-    renamed = {kind: {name: rewriter.name(name) for name in sorted(names[kind])} for kind in sorted(names)}
-    changed = {name: other for told in renamed.values() for name, other in told.items() if name != other}
-    shown = {*images.values(), *changed.values(), *chain.from_iterable(map(tokens, changed.values()))}
-    search, doubts = Search(images, changed, shown), Doubts(shown, core)
-    _look_through(target.folder, search.look, doubts.look)
-    told = {"weeks": job.options.weeks, "names": renamed, "words": dict(sorted(images.items()))}
-    _private(job.options.map, json.dumps(told, ensure_ascii=True, indent=1) + "\n")
-    left = dict(sorted(search.found.items()))
-    return Redaction(
-        target.finish(),
-        renamed,
-        len(images),
-        tuple(sorted(rewriter.placed)),
-        tuple(doubts.told()),
-        tuple(refused),
-        left,
-        differs,
-    )
+    return _Plan(names, images, core, Rewriter(images, drawn, core))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +236,18 @@ def _renamed(name: str, rewriter: Rewriter, shift: Shift) -> str:
     return shift(rewriter.path(name).encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
-def _look_through(folder: Path, *looks: Callable[[bytes], None]) -> None:
-    """Show all files of *folder*, and their names, to each of *looks*."""
+def _searched(folder: Path, plan: _Plan, renamed: dict[str, dict[str, str]]) -> tuple[Search, Doubts]:
+    """What is left in the files of *folder* and in their names, and what may be."""
+    changed = {name: other for told in renamed.values() for name, other in told.items() if name != other}
+    shown = {*plan.images.values(), *changed.values(), *chain.from_iterable(map(tokens, changed.values()))}
+    search, doubts = Search(plan.images, changed, shown), Doubts(shown, plan.core)
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = str(file.relative_to(folder)).encode("utf-8", "surrogateescape")
         with streams.opened(file) as stream:
             for piece in chain((name,), whole_lines(iter(partial(stream.read, _SCANNED), b""))):
-                for look in looks:
-                    look(piece)
+                search.look(piece)
+                doubts.look(piece)
+    return search, doubts
 
 
 def _differs(before: Capture, after: Capture) -> tuple[str, ...]:

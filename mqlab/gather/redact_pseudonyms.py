@@ -15,6 +15,7 @@ import hmac
 import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from hashlib import shake_256
 from ipaddress import IPv4Address, ip_network
 from itertools import pairwise
 
@@ -122,10 +123,10 @@ def disguised(key: bytes, words: Iterable[str], taken: Collection[str]) -> dict[
         alphabets = [_free(sign) for sign in word] if not is_hexed(word) else [_hex(sign) for sign in word]
         stays = _count(word)
         for attempt in range(_ATTEMPTS):
-            seed = hmac.digest(key, f"{attempt}\0word\0{word}".encode("utf-8", "surrogatepass"), "sha256")
-            draw = random.Random(int.from_bytes(seed))
+            told = f"{attempt}\0word\0{word}".encode("utf-8", "surrogatepass")
+            draws = memoryview(shake_256(key + told).digest(2 * len(word))).cast("H")
             signs = [
-                draw.choice(alphabet) if alphabet else sign for sign, alphabet in zip(word, alphabets, strict=True)
+                each[n % len(each)] if each else sign for sign, each, n in zip(word, alphabets, draws, strict=True)
             ]
             other = "".join(signs[: len(word) - stays]) + word[len(word) - stays :]
             if other not in used and other not in taken and other != word:

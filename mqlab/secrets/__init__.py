@@ -50,7 +50,9 @@ def within(lines: pl.Series, inner: pl.Series, hidden: pl.Series) -> pl.Series:
     """*lines* in whose *inner* parts, what an envelope holds, some became *hidden*."""
     places = (inner != hidden).arg_true()
     some = zip(lines.gather(places), inner.gather(places), hidden.gather(places), strict=True)
-    return lines.clone().scatter(places, [line.replace(old, new) if old and old in line else new for line, old, new in some])
+    return lines.clone().scatter(
+        places, [line.replace(old, new) if old and old in line else new for line, old, new in some]
+    )
 
 
 class Spanning:

@@ -23,14 +23,16 @@ _CONTINUED = re.compile(r"(?:(?<=\n)|\A)(?:[^\n]*(?<!\\)(?:\\\\)*\\\r?\n)++[^\n]
 
 _PEM = re.compile(
     r"(?P<head>-----BEGIN[ A-Z0-9]{0,40}-----[^\n\w]{0,12}\n)"
-    r"(?P<body>(?:[ \t>|\"'+#*]*+(?:(?!-----)[\w+/=.,\-]{1,200}|(?:Proc-Type|DEK-Info|Comment|Version|Hash|X-[\w\-]{1,20}):[^\n]{0,200}|)"
+    r"(?P<body>(?:[ \t>|\"'+#*]*+(?:(?!-----)[\w+/=.,\-]{1,200}|"
+    r"(?:Proc-Type|DEK-Info|Comment|Version|Hash|X-[\w\-]{1,20}):[^\n]{0,200}|)"
     r"[\"' +\\,nr]{0,12}\r?(?:\n|\Z))++)(?=[ \t>|\"'+#*]*+-----END|[^\n]*)"
 )
 _CORE = re.compile(r"[\w+/=][^\n\\\"']*(?<=[\w+/=])")
 
 _NAME = rf"(?:[\w.\-]{{0,60}}?{KEY})"
 _HEADER = re.compile(
-    rf"(?i)(?P<indent>[ \t]*(?:-[ \t]+)*)(?P<name>{QUOTE}?{_NAME}{QUOTE}?)[ \t]*(?:{SIGN}[ \t]*(?P<block>[|>][\d+\-]{{0,2}})?|)"
+    rf"(?i)(?P<indent>[ \t]*(?:-[ \t]+)*)(?P<name>{QUOTE}?{_NAME}{QUOTE}?)[ \t]*(?:{SIGN}[ \t]*(?P<block>"
+    rf"[|>][\d+\-]{{0,2}})?|)"
     r"[ \t]*(?:#.*)?\r?$",
     re.ASCII,
 )
@@ -44,10 +46,12 @@ _SECRET = re.compile(r"(?P<indent>[ \t]*(?:-[ \t]+)?)[\"']?kind[\"']?[ \t]*:[ \t
 _DATA = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?(?:data|stringData)[\"']?[ \t]*:[ \t]*\r?$")
 _PAIR = re.compile(
     rf"(?i)((?:name|key)[\"']?[ \t]*[=:][ \t]*[\"']?[\w.\-]{{0,60}}?{KEY}[\"']?[ \t]*,?[ \t]*\r?\n"
-    rf"(?:(?![^\n]{{0,200}}(?:name|key|value)[\"']?[ \t]*[=:])[^\n{{}}]{{0,200}}\n){{0,2}}?[ \t]*[\"']?value[\"']?[ \t]*[=:][ \t]*)(?!\[masked)(?P<value>[^\s|>{{\[][^\n]*?)(?P<rest>[ \t]*,?\r?(?=\n|\Z))"
+    rf"(?:(?![^\n]{{0,200}}(?:name|key|value)[\"']?[ \t]*[=:])[^\n{{}}]{{0,200}}\n){{0,2}}?[ \t]*"
+    rf"[\"']?value[\"']?[ \t]*[=:][ \t]*)(?!\[masked)(?P<value>[^\s|>{{\[][^\n]*?)(?P<rest>[ \t]*,?\r?(?=\n|\Z))"
 )
 _ELEMENT = re.compile(
-    rf"(?i)(?P<begin><name>[\w.\-]{{0,60}}?{KEY}</name>\s{{0,200}}<value>\s{{0,200}}|<(?P<tag>[\w.:\-]{{0,60}}?{KEY})(?:\s[^<>\n]{{0,200}})?>\s{{0,200}})"
+    rf"(?i)(?P<begin><name>[\w.\-]{{0,60}}?{KEY}</name>\s{{0,200}}<value>\s{{0,200}}|<(?P<tag>"
+    rf"[\w.:\-]{{0,60}}?{KEY})(?:\s[^<>\n]{{0,200}})?>\s{{0,200}})"
     r"(?!\[masked)(?P<value>[^<\s][^<]{0,20000}?)(?=\s{0,200}</)"
 )
 _QUOTED = re.compile(

@@ -95,5 +95,5 @@ def test_masking_of_any_text_keeps_its_lines_and_is_done_once(text):
     "piece", ['{"password": [', "password: |\n", "kind: Secret\n", "secret {", "token\\\n", "passwd a ", "%3D", "{}"]
 )
 def test_hostile_texts_take_linear_time(piece):
-    text = piece * (300_000 // len(piece)) + "\npassword = S3cr3t-9"
+    text = piece * (60_000 // len(piece)) + "\npassword = S3cr3t-9"
     assert "S3cr3t-9" not in mask(text)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+from secret_forms import forms
 from test_secrets import SEEDED
 
 from mqlab import jsonout, screen
@@ -68,6 +69,16 @@ def refused():
     return json.dumps({"status": "error", "errorType": "bad_data", "error": " ".join(seeded("answer"))})
 
 
+def of_forms(where):
+    """All forms of secrets in one text."""
+    return "\n\n".join(form.text for form in forms(where))
+
+
+PLANTED = [
+    value for where in ("properties", "yml", "txt", "log", "docker") for one in forms(where) for value in one.planted
+]
+
+
 @pytest.fixture(scope="module")
 def kept(spark, tmp_path_factory):
     """(workspace, capture) of material with a secret in every place that is read."""
@@ -89,6 +100,15 @@ def kept(spark, tmp_path_factory):
         "notes.txt": "\n".join(["what we did", *seeded("notes", alone=True)]),
         "unknown.conf": "\n".join(seeded("conf", alone=True)),
         "docker.log": "\n".join(envelope),
+        "configs/forms.properties": "acks=all\nlinger.ms=5\n" + of_forms("properties"),
+        "configs/forms.yml": of_forms("yml"),
+        "forms.txt": of_forms("txt"),
+        "forms.log": client_log() + "\n" + of_forms("log"),
+        "forms-docker.log": "\n".join(
+            json.dumps({"log": f"{line}\n", "stream": "stdout", "time": "2026-11-21T12:20:50Z"})
+            for line in (client_log() + "\n" + of_forms("docker")).split("\n")
+        ),
+        "incident.yml": "title: Outage\nimpact: somebody pasted password=s3cr3tValnotes\n",
         "svc.json": json.dumps({str(n): text for n, text in enumerate(seeded("json"))}),
         "half.json": metrics().replace("label", "half")[:-40],
     }
@@ -111,7 +131,7 @@ def leaked(text):
     while (start := text.find("s3cr3tVal", start)) >= 0:
         found.append(text[max(0, start - 60) : start + 40])
         start += 9
-    return found
+    return found + [value for value in PLANTED if value in text]
 
 
 def test_screen_and_json_hold_no_secret(kept):

@@ -89,7 +89,10 @@ class Batch:
     def kept(self, places: Longs) -> Iterator[tuple[int, Line, str]]:
         """The lines in these *places* as they are kept, each with its place and as it stands in the file."""
         texts = shortened(self.texts.gather(places))
-        shown = texts if self.clocks is None else shortened(self.raw_texts.gather(places))
+        shown = texts
+        if self.clocks is not None:
+            inner = self.texts.gather(places)
+            shown = shortened(within(self.raw_texts.gather(places), inner, mask_all(inner)))
         for place, text, told in zip(places.tolist(), texts.to_list(), shown.to_list(), strict=True):
             yield place, Line(self.first + place, text, self.clocks[place] if self.clocks else None), told
 

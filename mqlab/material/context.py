@@ -48,7 +48,7 @@ def excerpt(source: Source, line: int, around: int) -> Iterator[str]:
     with remote.opened(source.location) as file:
         raw = [one.decode("utf-8", "replace").rstrip("\r\n") for one in islice(file, above - 1, line + around)]
     inner = pl.Series([peel(one, source.envelope) for one in raw], dtype=pl.String)
-    hidden = mask_all(within(pl.Series(raw, dtype=pl.String), inner, mask_spanning(inner)))
+    hidden = mask_all(within(pl.Series(raw, dtype=pl.String), inner, mask_all(mask_spanning(inner))))
     for number, text in enumerate(hidden, start=above):
         if number >= first:
             clean = "".join(c if c.isprintable() or c == "\t" else "�" for c in text)

@@ -19,7 +19,7 @@ from mqlab.formats import layouts
 from mqlab.formats.values import MICRO
 from mqlab.ledgers import words
 from mqlab.material import envelopes, remote, streams, wholes
-from mqlab.secrets import mask, mask_spanning, within
+from mqlab.secrets import mask, mask_all, mask_spanning, within
 from mqlab.sources import Source
 
 LONGEST = 500
@@ -104,7 +104,7 @@ def _spanned(source: Source, numbers: Collection[int]) -> Iterator[tuple[int, st
             lines[-number] = _GAP
         lines[number] = raw.decode("utf-8", "replace").rstrip("\r")
     inner = pl.Series([envelopes.peel(line, source.envelope) for line in lines.values()], dtype=pl.String)
-    hidden = within(pl.Series(list(lines.values()), dtype=pl.String), inner, mask_spanning(inner))
+    hidden = within(pl.Series(list(lines.values()), dtype=pl.String), inner, mask_all(mask_spanning(inner)))
     yield from ((number, line) for number, line in zip(lines, hidden, strict=True) if number in numbers)
 
 

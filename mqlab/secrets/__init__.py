@@ -7,7 +7,9 @@ keeps its number of lines, and masking it once more changes nothing.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 
@@ -50,7 +52,19 @@ def within(lines: pl.Series, inner: pl.Series, hidden: pl.Series) -> pl.Series:
     """*lines* in whose *inner* parts, what an envelope holds, some became *hidden*."""
     places = (inner != hidden).arg_true()
     some = zip(lines.gather(places), inner.gather(places), hidden.gather(places), strict=True)
-    return lines.clone().scatter(places, [line.replace(old, new) if old and old in line else new for line, old, new in some])
+    return lines.clone().scatter(places, [_replaced(*one) for one in some])
+
+
+def _replaced(line: str, old: str, new: str) -> str:
+    """*line* with *new* instead of *old*, as it stands or as JSON writes it; *new* alone where it does not show."""
+    for written in (str, _in_json, partial(_in_json, plain=True)):
+        if old and written(old) in line:
+            return line.replace(written(old), written(new))
+    return new
+
+
+def _in_json(text: str, *, plain: bool = False) -> str:
+    return json.dumps(text, ensure_ascii=plain)[1:-1]
 
 
 class Spanning:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from mqlab.secrets.keys import IS, KEY, MASK, QUOTE, is_count, is_harmless
@@ -128,11 +129,14 @@ def _hidden(
 class _Object:
     """A JSON object while its end is not seen."""
 
-    opened: int
     is_secret: bool = False
     data: list[int] = field(default_factory=list)
     """Where its ``data`` and ``stringData`` open."""
     key: str = ""
+
+    def hidden(self) -> Sequence[int]:
+        """Where that opens which is to be masked."""
+        return self.data if self.is_secret else ()
 
 
 def secrets_of_kubernetes(text: str) -> str:
@@ -150,25 +154,23 @@ def secrets_of_kubernetes(text: str) -> str:
 
 def _secret_data(text: str) -> Iterator[int]:
     """Where the data of Secrets open."""
-    stack: list[_Object] = []
+    stack = [_Object()]
     held = ""
     for token in _TOKEN.finditer(text):
+        inner = stack[-1]
         if token["text"]:
             held = token[0].strip("\\\"'")
-            if stack and stack[-1].key == "kind" and held == "Secret":
-                stack[-1].is_secret = True
-        elif token["sign"] and stack:
-            stack[-1].key = held
+            inner.is_secret |= inner.key == "kind" and held == "Secret"
+        elif token["sign"]:
+            inner.key = held
         elif token["open"]:
-            if stack and stack[-1].key in ("data", "stringData"):
-                stack[-1].data.append(token.start())
-            stack.append(_Object(token.start()))
-        elif token["part"] == "," and stack:
-            stack[-1].key = ""
-        elif token["close"] and stack:
-            ended = stack.pop()
-            yield from ended.data if ended.is_secret else ()
-    yield from (start for left in stack if left.is_secret for start in left.data)
+            inner.data += [token.start()] if inner.key in ("data", "stringData") else []
+            stack.append(_Object())
+        elif token["close"] and len(stack) > 1:
+            yield from stack.pop().hidden()
+        elif token["part"] == ",":
+            inner.key = ""
+    yield from chain.from_iterable(left.hidden() for left in stack)
 
 
 def _edited(text: str, edits: Iterable[Edit]) -> str:

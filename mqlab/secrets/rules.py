@@ -17,7 +17,7 @@ from mqlab.factors import factors
 from mqlab.secrets import shapes
 from mqlab.secrets.keys import BLANK, END, HARD_KEY, IS, JOINT, KEY, MASK, QUOTE, SOFT, START, TAIL
 
-_NO_SECRET = r"(?!\[(?:masked|hidden)\]|(?:null|none|true|false)(?![\w.\-])|[{\[]\s*(?:[\"'{\[\]}]|(?![^\n])))"
+_NO_SECRET = r"(?!\[(?:masked|hidden)\]|(?:[|>][\d+\-]{0,2}|\\)\s*(?![^\n])|(?:null|none|true|false)(?![\w.\-])|[{\[]\s*(?:[\"'{\[\]}]|(?![^\n])))"
 _NO_COUNT = r"(?!\[?\d{1,6}(?![\w.\-]))"
 _NO_WORD = (
     r"(?!(?:not|no|in|in?valid|in?correct|wrong|expired|required|empty|missing|being|too|set|unset|masked|hidden|ok|the|"
@@ -52,7 +52,8 @@ _WORDS_MORE = (
 
 _JAAS = (
     rf"(?:(?<=[^\\]\"){_DOUBLE_QUOTED}|(?<=[^\\]'){_SINGLE_QUOTED}|(?<=\\[\"']){_ESCAPED_QUOTED}|(?<![\"'])"
-    r"(?:\\{1,3}\"(?:[^\"\\\n]|\\{1,3}[^\"\\\n])*+\\{1,3}\"|\"(?:[^\"\\\n]|\\[^\n])*+\"|\\(?![nrt]?\")|[^;\"\\\n])++;?+)"
+    r"(?:\\{1,3}\"(?:[^\"\\\n]|\\{1,3}[^\"\\\n])*+\\{1,3}\"|\"(?:[^\"\\\n]|\\[^\n])*+\"|\\(?![nrt]?\")|"
+    r"[^;\"\\\n])++;?+)"
 )
 """The whole value, up to the semicolon outside quotes."""
 _BEGIN = rf"(?:{START}|\"(?:log|message|msg|line)\": ?\"| std(?:out|err) [FP] |\| |\] )"
@@ -95,7 +96,8 @@ _RULES = (
     # <password>…</password>, and name and value as two fields (XML, Kubernetes, Connect).
     _rule(rf"(?i)(<[\w.:\-]{{0,60}}{KEY}(?:\s[^<>\n]{{0,200}})?>){_NO_SECRET}[^<\n]++"),
     _rule(
-        rf"(?i)((?:name|key){IS}{QUOTE}?[\w.\-]{{0,60}}{KEY}{QUOTE}?[ \t,]{{1,20}}(?:[^{{}}\n]{{0,200}}?[ \t,])?{QUOTE}?+"
+        rf"(?i)((?:name|key){IS}{QUOTE}?[\w.\-]{{0,60}}{KEY}{QUOTE}?[ \t,]{{1,20}}(?:"
+        rf"[^{{}}\n]{{0,200}}?[ \t,])?{QUOTE}?+"
         rf"value{IS}{QUOTE}?+){_NO_SECRET}{_VALUE}",
         *_OF_NAMES,
     ),
@@ -129,31 +131,37 @@ _RULES = (
         r"\S{1,100}[ \t]{1,9}+)(?!\[masked)\S++"
     ),
     _rule(
-        rf"(?i)((?:{_PROMPT}|ctl [^\n]{{0,60}}?|admins )(?:passwd|change_password|add_user)[ \t]{{1,9}}+[^\s=:\-][^\s=:]{{0,80}}"
+        rf"(?i)((?:{_PROMPT}|ctl [^\n]{{0,60}}?|admins )(?:passwd|change_password|add_user)[ \t]{{1,9}}+"
+        rf"[^\s=:\-][^\s=:]{{0,80}}"
         rf"[ \t]{{1,9}}+)(?!\[masked|-)\S++(?=[ \t\r]{{0,40}}(?:{END}|[;&|#\"'`]))"
     ),
     _rule(
-        r"((?<![\w\-])-u[ \t]{0,9}+[\"']?[A-Za-z][\w.@\-]{0,60}:)(?!\[masked|//|\d{1,6}(?!\w))[^\s\"'/:]++(?=[\s\"']|$)",
+        r"((?<![\w\-])-u[ \t]{0,9}+[\"']?[A-Za-z][\w.@\-]{0,60}:)(?!\[masked|//|\d{1,6}(?!\w))[^\s\"'/:]++(?="
+        r"[\s\"']|$)",
         " -u",
     ),
     _rule(
-        r"(?i)((?<![\w])(?:addauth[ \t]{1,9}+\w{1,20}|stats[ \t]{1,9}+auth)[ \t]{1,9}+[^\s:]{1,100}:)(?!\[masked)[^\s\"']++",
+        r"(?i)((?<![\w])(?:addauth[ \t]{1,9}+\w{1,20}|stats[ \t]{1,9}+auth)[ \t]{1,9}+[^\s:]{1,100}:)"
+        r"(?!\[masked)[^\s\"']++",
         "addauth",
         "stats auth",
     ),
     _rule(r"((?:-pass(?:in|out)?|--pass(?:in|out)?)[ \t=]{1,9}+pass:)(?!\[masked)[^\s\"']++"),
     _rule(r"(--from-literal[= ][\w.\-]{1,100}=)(?!\[masked)(?:\"[^\"\n]++\"|'[^'\n]++'|[^\s\"']++)"),
     _rule(
-        rf"(?i)((?:configure|config)[ \t]{{1,9}}+set[ \t]{{1,9}}+[\w.\-]{{0,60}}(?:{KEY}|requirepass)[ \t]{{1,9}}+)(?!\[masked)\S++",
+        rf"(?i)((?:configure|config)[ \t]{{1,9}}+set[ \t]{{1,9}}+[\w.\-]{{0,60}}(?:{KEY}|requirepass)"
+        rf"[ \t]{{1,9}}+)(?!\[masked)\S++",
         *_OF_NAMES,
     ),
     # A line that is one setting: everything after the sign; in mosquitto.conf and redis.conf there is no sign.
     _rule(
-        rf"(?i)({START}[ \t]{{0,40}}(?:-[ \t]{{1,9}})?+(?:export[ \t]{{1,9}})?+[\w.\-]{{0,80}}?{HARD_KEY}{IS}){_NO_SECRET}"
+        rf"(?i)({START}[ \t]{{0,40}}(?:-[ \t]{{1,9}})?+(?:export[ \t]{{1,9}})?+"
+        rf"[\w.\-]{{0,80}}?{HARD_KEY}{IS}){_NO_SECRET}"
         rf"(?![\"'\\])(?=\S++[ \t\r]{{0,40}}{END}|[^\n=:]*+{END}|[^\n]*?{JOINT})[^\s{JOINT}][^\n]*+"
     ),
     _rule(
-        rf"(?i)({_BEGIN}[ \t]{{0,40}}[\w.\-]{{0,40}}?(?:passw(?:or)?d|secret|bridge_psk|requirepass|masterauth)(?:_file)?"
+        rf"(?i)({_BEGIN}[ \t]{{0,40}}[\w.\-]{{0,40}}?(?:passw"
+        rf"(?:or)?d|secret|bridge_psk|requirepass|masterauth)(?:_file)?"
         rf"[ \t]{{1,40}}+){_NO_SECRET}(?![=:])[^\s\"\\]++(?={_STOP})"
     ),
     _rule(
@@ -163,7 +171,8 @@ _RULES = (
     _rule(r"(?i)(//[\w.\-/:]{1,200}:_(?:auth|password|authToken)[ \t]{0,9}=[ \t]{0,9})(?!\[masked)\S++"),
     # An entry of a list of variables, `"DB_PASSWORD=two words"`.
     _rule(
-        rf"(?i)((?<![\w\\=]\")(?<![\w\\=])\"[\w.\-]{{0,60}}{HARD_KEY}=)(?!\[masked|\\?\"){_NO_SECRET}[^\"\n\\]++(?=\")"
+        rf"(?i)((?<![\w\\=]\")(?<![\w\\=])\"[\w.\-]{{0,60}}{HARD_KEY}=)(?!\[masked|\\?\"){_NO_SECRET}"
+        rf"[^\"\n\\]++(?=\")"
     ),
     # A pass phrase of several words.
     _rule(
@@ -175,11 +184,13 @@ _RULES = (
     _rule(rf"(?i)({SOFT}{IS}{QUOTE}?+){_NO_SECRET}{_NO_COUNT}{_VALUE}"),
     _rule(rf"(?i)((?:{START}|\s){KEY}\t{{1,9}}+)(?!\[masked)(?=[^\s]*\d|[^\s]++[ \r]{{0,9}}{END})\S++"),
     _rule(
-        r"(?i)((?:密码|口令|令牌|密钥|授权码|验证码)(?:为|是|：|改为|改成)[ \t]{0,4}[\"'「“]?)(?!\[masked)[\x21-\x7e]{4,}+"
+        r"(?i)((?:密码|口令|令牌|密钥|授权码|验证码)(?:为|是|：|改为|改成)[ \t]{0,4}[\"'「“]?)(?!\[masked)"
+        r"[\x21-\x7e]{4,}+"
     ),
     # The key of many meanings, where its value is no name of a method.
     _rule(
-        rf"(?i)((?<![\w.\-])auth{QUOTE}{BLANK}{{0,9}}:{BLANK}{{0,9}}{QUOTE})(?!\[masked|(?:scram|sha|md5|oauth|tls|x\.?509|"
+        rf"(?i)((?<![\w.\-])auth{QUOTE}{BLANK}{{0,9}}:{BLANK}{{0,9}}{QUOTE})(?!\[masked|"
+        rf"(?:scram|sha|md5|oauth|tls|x\.?509|"
         r"kerberos|http|ldap|jwt|sasl|ntlm)[\w.\-]{0,20}[\"'\\])(?=[^\"'\\\n]{0,200}[\d=+/])[^\"'\\\n]++",
         'auth"',
         "auth'",
@@ -187,18 +198,21 @@ _RULES = (
     ),
     # Calls and representations.
     _rule(
-        rf"((?:username_pw_set|[Bb]asic_?[Aa]uth|\w{{0,40}}Credentials|\.auth)\(\s{{0,9}}(?:\w{{1,20}}=)?{_STRING}\s{{0,9}},\s{{0,9}}"
+        rf"((?:username_pw_set|[Bb]asic_?[Aa]uth|\w{{0,40}}Credentials|\.auth)\(\s{{0,9}}"
+        rf"(?:\w{{1,20}}=)?{_STRING}\s{{0,9}},\s{{0,9}}"
         r"(?:\w{1,20}=)?[\"'])(?!\[masked)[^\"'\n]++"
     ),
     _rule(
-        r"((?:(?:set|with|[a-z]_)\w{0,40}(?:[Pp]assword|[Ss]ecret|[Tt]oken|[Pp]assphrase)|(?<!\w)(?:Password|Secret(?:Str)?|Token))"
+        r"((?:(?:set|with|[a-z]_)\w{0,40}(?:[Pp]assword|[Ss]ecret|[Tt]oken|[Pp]assphrase)|(?<!\w)"
+        r"(?:Password|Secret(?:Str)?|Token))"
         r"\(b?[\"']?)(?!\[masked|\[hidden|null|None|\*+)[^\s()\"',]++(?=[\"']?\))"
     ),
     _rule(rf"(?i)(\([\"'][\w.\-]{{0,60}}{KEY}[\"'],[ ]?b?[\"'])(?!\[masked)[^\"'\n]++(?=[\"']\))", *_OF_NAMES),
     _rule(r"(?i)((?:identified[ \t]{1,9}by|password)[ \t]{1,9}[\"'])(?!\[masked)[^\"'\n=:,]++(?=[\"'])"),
     # Prose.
     _rule(
-        rf"(?i)({_SPELLED}(?: (?:for|of|on) [^\s,;:]{{1,80}}(?: [^\s,;:]{{1,80}})?)? (?:is|was|(?:set|changed|reset|rotated) to)"
+        rf"(?i)({_SPELLED}(?: (?:for|of|on) [^\s,;:]{{1,80}}(?: [^\s,;:]{{1,80}})?)? (?:is|was|"
+        rf"(?:set|changed|reset|rotated) to)"
         rf"(?: now| still| set to| changed to)?[ :]{{1,4}}[\"'`]?){_NO_WORD}(?!\[masked)"
         rf"(?=[^\s\"'`]*[\d!@#$%^&*_+=~?]|[^\s\"'`]++[\"'`]|[^\s\"'`]++[ \t\r]{{0,9}}{END})[^\s\"'`,;]++(?<![.)])"
     ),
@@ -210,16 +224,19 @@ _RULES = (
     _rule(r"(://[^\s/:@\"'<>]{0,100}:)(?!\[masked|\d{1,5}[,/\s])[^\s/\"'<>]{1,200}(?=@)"),
     _rule(r"(?i)(%3A(?:%2F){2}[^\s%&\"']{1,100}%3A)(?!\[masked)[^\s&\"'@]{1,200}?(?=%40)"),
     _rule(
-        rf"(?i)({HARD_KEY}(?:%22|%27)?%3[AD](?:%20)?(?:%22|%27)?)(?!\[masked)(?:[^\s&\"'<>%\\]|%(?!2[267C]|0A|40|3B|7D))++"
+        rf"(?i)({HARD_KEY}(?:%22|%27)?%3[AD](?:%20)?(?:%22|%27)?)(?!\[masked)(?:[^\s&\"'<>%\\]|%(?!2"
+        rf"[267C]|0A|40|3B|7D))++"
     ),
     _rule(
-        rf"(?i)({SOFT}(?:%22|%27)?%3[AD](?:%20)?(?:%22|%27)?)(?!\[masked)(?:[^\s&\"'<>%\\]|%(?!2[267C]|0A|40|3B|7D))++"
+        rf"(?i)({SOFT}(?:%22|%27)?%3[AD](?:%20)?(?:%22|%27)?)(?!\[masked)(?:[^\s&\"'<>%\\]|%(?!2"
+        rf"[267C]|0A|40|3B|7D))++"
     ),
     _rule(r"(?i)(jdbc:oracle:[a-z]{1,5}:[^\s/]{1,100}/)(?!\[masked)[^\s@]{1,200}(?=@)"),
     _rule(r"(?i)((?<!\w)(?:sig|[\w\-]{0,40}signature)=)(?!\[masked)[^\s&\"'\\]++", "sig=", "signature="),
     # Headers.
     _rule(
-        rf"(?i)((?<![a-z])authorization{IS}{QUOTE}?+(?:(?:basic|bearer|digest|negotiate|apikey|token|ntlm)[ \t]{{1,9}})?+)"
+        rf"(?i)((?<![a-z])authorization{IS}{QUOTE}?+(?:(?:basic|bearer|digest|negotiate|apikey|token|ntlm)"
+        rf"[ \t]{{1,9}})?+)"
         r"(?!\[masked)[^\s\"',;\\]++"
     ),
     _rule(rf"(?i)((?<![a-z])cookie{IS}{QUOTE}?+)(?!\[masked)[^\s\"'\\][^\n\"'\\]*+"),
@@ -234,23 +251,30 @@ _RULES = (
     _rule(r"(can't auth publish \[[^\n]*?\d,\[[^\]\n]*\],)(?!\[masked)[^\n]*(?=,(?:true|false)[,\]])"),
     # The payload of a record as kafka-dump-log prints it; those of __consumer_offsets are offsets.
     _rule(
-        r"((?<![^\n])(?:\| )?offset: \d++ (?![^\n]*? key: (?:\{\"(?:type|version)\":\"?\d{1,3}\"?,\"data\":|\{\"metadata\":\"|"
-        r"(?:offset_commit|group_metadata|metadata|offset)::))(?:(?! payload: )[^\n])*+ payload: )(?!\[masked\])[^\n]++"
+        r"((?<![^\n])(?:\| )?offset: \d++ (?![^\n]*? key: (?:\{\""
+        r"(?:type|version)\":\"?\d{1,3}\"?,\"data\":|\{\"metadata\":\"|"
+        r"(?:offset_commit|group_metadata|metadata|offset)::))(?:(?! payload: )[^\n])*+ payload: )"
+        r"(?!\[masked\])[^\n]++"
     ),
     # The name that rocketmq-spring gives a client: access key, secret key (more than six characters, as the broker asks
     # for), name, process. A row of a ledger may look like it: ``bob@example.com|0|33|2026-11-21 12:00:00``.
     _rule(r"(@[^@|\s]{1,200}\|)(?!\[masked|\d{1,6}\|)[^|\s]{1,200}+(?=\|[^|\s]{1,200}\|\d{1,7}(?![\w\-]))"),
     # A line of .pgpass.
     _rule(
-        rf"({START}(?:[a-zA-Z*][\w.\-]{{0,100}}|\*):(?:\d{{2,5}}|\*):[^\s:]{{1,60}}:[a-zA-Z*][^\s:]{{0,60}}:)(?!\[masked)[^\s:]++"
+        rf"({START}(?:[a-zA-Z*][\w.\-]{{0,100}}|\*):(?:\d{{2,5}}|\*):[^\s:]{{1,60}}:[a-zA-Z*][^\s:]{{0,60}}:)"
+        rf"(?!\[masked)[^\s:]++"
         rf"(?=[ \t\r]{{0,9}}{END})"
     ),
     *(_rule(rule, *words) for rule, *words in shapes.RULES),
 )
 _ENCODED = (
-    rf"{_BEGIN}[ \t]{{0,40}}[A-Za-z0-9+/]{{20}}|@[^@|\s]{{1,200}}\||{START}[a-zA-Z*][\w.\-]{{0,100}}:(?:\d{{2,5}}|\*):"
+    rf"{_BEGIN}[ \t]{{0,40}}[A-Za-z0-9+/]{{20}}|@[^@|\s]{{1,200}}\||{START}[a-zA-Z*][\w.\-]{{0,100}}:"
+    rf"(?:\d{{2,5}}|\*):"
 )
-ENCODED_ANYWHERE = r"(?:^|\n|[\"PF|\]] ?)[ \t]{0,40}[A-Za-z0-9+/]{20}|@[^@|\s]{1,200}\||(?:^|\n)[a-zA-Z*][\w.\-]{0,100}:(?:\d{2,5}|\*):"
+ENCODED_ANYWHERE = (
+    r"(?:^|\n|[\"PF|\]] ?)[ \t]{0,40}[A-Za-z0-9+/]{20}|@[^@|\s]{1,200}\||"
+    r"(?:^|\n)[a-zA-Z*][\w.\-]{0,100}:(?:\d{2,5}|\*):"
+)
 """What shows a secret without a word, for Polars, which looks neither back nor ahead."""
 
 

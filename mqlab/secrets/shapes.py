@@ -1,7 +1,7 @@
 r"""Tokens that are known by their shape alone: what their issuers begin them with, so that scanners find them.
 
-``ghp_…`` of GitHub, ``hvs.…`` of Vault, ``sk_live_…`` of Stripe, ``$2y$…`` of bcrypt. The beginning stays, it says what was
-there.
+``ghp_…`` of GitHub, ``hvs.…`` of Vault, ``sk_live_…`` of Stripe, ``$2y$…`` of bcrypt. The beginning stays: it says what
+was there.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 _PREFIXES = (
     r"xox[abceoprs]-|xapp-|gh[oprsu]_|github_pat_|glpat-|gl(?:rt|dt|ptt|ft|soat|cbt|imt|agent)-|AIza|ya29\.|"
     r"[spr]k_(?:live|test|prod)_|whsec_|sq0[a-z]{3}-|shp(?:at|ca|pa|ss)_|npm_|pypi-Ag|do[opr]_v1_|dckr_(?:pat|oat)_|"
-    r"hv[sbr]\.|sk-(?:proj|ant|live|or|svcacct)-|SG\.(?=[\w\-]{20,24}\.)|lin_api_|ntn_|figd_|glsa_|glc_|dapi(?=[0-9a-f]{32})|"
+    r"hv[sbr]\.|sk-(?:proj|ant|live|or|svcacct)-|SG\.(?="
+    r"[\w\-]{20,24}\.)|lin_api_|ntn_|figd_|glsa_|glc_|dapi(?=[0-9a-f]{32})|"
     r"hf_|atlasv1\.|EAAC|PMAK-|rubygems_|sntry[su]_|dp\.(?:pt|st|ct)\.|tskey-|AGE-SECRET-KEY-1|ATATT3x|ATCTT3x"
 )
 _LONG = r"(?=[\w\-./=]{0,80}\d)[\w\-./=]{16,}+"
@@ -36,7 +37,8 @@ RULES: tuple[tuple[str, ...], ...] = (
         *(f"${name}$" for name in _CRYPT), "$argon2", "$pbkdf2",
     ),
     (
-        r"((?<!\w)\{(?:S?SHA(?:256|384|512)?|S?MD5|CRYPT|PBKDF2[\w\-]{0,12}|bcrypt|noop)\})(?!\[masked)[^\s\"'\\,;]{4,}+",
+        r"((?<!\w)\{(?:S?SHA(?:256|384|512)?|S?MD5|CRYPT|PBKDF2[\w\-]{0,12}|bcrypt|noop)\})(?!\[masked)"
+        r"[^\s\"'\\,;]{4,}+",
         *(f"{{{name}" for name in _LDAP),
     ),
     # Key stores and keys in base 64: DER, and the magic number of JKS.

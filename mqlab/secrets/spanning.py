@@ -23,14 +23,16 @@ _CONTINUED = re.compile(r"(?:(?<=\n)|\A)(?:[^\n]*(?<!\\)(?:\\\\)*\\\r?\n)++[^\n]
 
 _PEM = re.compile(
     r"(?P<head>-----BEGIN[ A-Z0-9]{0,40}-----[^\n\w]{0,12}\n)"
-    r"(?P<body>(?:[ \t>|\"'+#*]*+(?:(?!-----)[\w+/=.,\-]{1,200}|(?:Proc-Type|DEK-Info|Comment|Version|Hash|X-[\w\-]{1,20}):[^\n]{0,200}|)"
+    r"(?P<body>(?:[ \t>|\"'+#*]*+(?:(?!-----)[\w+/=.,\-]{1,200}|"
+    r"(?:Proc-Type|DEK-Info|Comment|Version|Hash|X-[\w\-]{1,20}):[^\n]{0,200}|)"
     r"[\"' +\\,nr]{0,12}\r?(?:\n|\Z))++)(?=[ \t>|\"'+#*]*+-----END|[^\n]*)"
 )
 _CORE = re.compile(r"[\w+/=][^\n\\\"']*(?<=[\w+/=])")
 
 _NAME = rf"(?:[\w.\-]{{0,60}}?{KEY})"
 _HEADER = re.compile(
-    rf"(?i)(?P<indent>[ \t]*(?:-[ \t]+)*)(?P<name>{QUOTE}?{_NAME}{QUOTE}?)[ \t]*(?:{SIGN}[ \t]*(?P<block>[|>][\d+\-]{{0,2}})?|)"
+    rf"(?i)(?P<indent>[ \t]*(?:-[ \t]+)*)(?P<name>{QUOTE}?{_NAME}{QUOTE}?)[ \t]*(?:{SIGN}[ \t]*(?P<block>"
+    rf"[|>][\d+\-]{{0,2}})?|)"
     r"[ \t]*(?:#.*)?\r?$",
     re.ASCII,
 )
@@ -44,15 +46,18 @@ _SECRET = re.compile(r"(?P<indent>[ \t]*(?:-[ \t]+)?)[\"']?kind[\"']?[ \t]*:[ \t
 _DATA = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?(?:data|stringData)[\"']?[ \t]*:[ \t]*\r?$")
 _PAIR = re.compile(
     rf"(?i)((?:name|key)[\"']?[ \t]*[=:][ \t]*[\"']?[\w.\-]{{0,60}}?{KEY}[\"']?[ \t]*,?[ \t]*\r?\n"
-    rf"(?:(?![^\n]{{0,200}}(?:name|key|value)[\"']?[ \t]*[=:])[^\n{{}}]{{0,200}}\n){{0,2}}?[ \t]*[\"']?value[\"']?[ \t]*[=:][ \t]*)(?!\[masked)(?P<value>[^\s|>{{\[][^\n]*?)(?P<rest>[ \t]*,?\r?(?=\n|\Z))"
+    rf"(?:(?![^\n]{{0,200}}(?:name|key|value)[\"']?[ \t]*[=:])[^\n{{}}]{{0,200}}\n){{0,2}}?[ \t]*"
+    rf"[\"']?value[\"']?[ \t]*[=:][ \t]*)(?!\[masked)(?P<value>[^\s|>{{\[][^\n]*?)(?P<rest>[ \t]*,?\r?(?=\n|\Z))"
 )
 _ELEMENT = re.compile(
-    rf"(?i)(?P<begin><name>[\w.\-]{{0,60}}?{KEY}</name>\s{{0,200}}<value>\s{{0,200}}|<(?P<tag>[\w.:\-]{{0,60}}?{KEY})(?:\s[^<>\n]{{0,200}})?>\s{{0,200}})"
+    rf"(?i)(?P<begin><name>[\w.\-]{{0,60}}?{KEY}</name>\s{{0,200}}<value>\s{{0,200}}|<(?P<tag>"
+    rf"[\w.:\-]{{0,60}}?{KEY})(?:\s[^<>\n]{{0,200}})?>\s{{0,200}})"
     r"(?!\[masked)(?P<value>[^<\s][^<]{0,20000}?)(?=\s{0,200}</)"
 )
 _QUOTED = re.compile(
-    rf"(?i)(?P<begin>{HARD}[\w.\-]{{0,40}}{IS})(?P<mark>\"\"\"|'''|[\"'])(?P<value>(?:(?!(?P=mark))[^\n]){{0,2000}}\n"
-    r"(?:(?!(?P=mark))[\s\S]){0,20000}?)(?P<end>(?P=mark))"
+    rf"(?i)(?P<begin>{HARD}[\w.\-]{{0,40}}{IS})(?:(?P<mark>\"\"\"|''')(?P<value>(?:(?!(?P=mark))[\s\S]){{0,20000}}?)"
+    r"(?P=mark)|(?P<quote>[\"'])(?P<short>[^\n\"']{0,2000}(?:\n"
+    r"(?![ \t]*[\w.\-]+[ \t]*[=:]|\[?\d{4}-\d|\s+at )[^\n\"']{0,400}){1,5})(?P=quote))"
 )
 _COLUMN = re.compile(rf"(?i)[ \t\"']*[\w.\-]{{0,40}}?(?:{HARD}|(?<![a-z])(?:{SOFT}))[\w.\-]{{0,20}}[ \t\"']*\r?")
 _CELLS = re.compile(r"[\w .\-\"'\r]+(?:([,;\t|])[\w .\-\"'\r]*)+")
@@ -87,12 +92,11 @@ _BACK = 500
 def masked(lines: pl.Series) -> pl.Series:
     """Neighbouring *lines* of a file with the secrets masked that go over lines."""
     changed: dict[int, str] = {}
-    done = 0
+    start = done = 0
     for place in _openers(lines):
-        is_kind = _IS_KIND.search(lines[place]) is not None
-        if place >= done or is_kind:
-            first = max(0, place - _BACK) if is_kind else place
-            done = max(done, _look(lines, first, place + _AHEAD, changed))
+        first = max(0, place - _BACK) if _IS_KIND.search(lines[place]) else place
+        if place >= done or first < start:
+            start, done = first, max(done, _look(lines, first, place + _AHEAD, changed))
     return lines.clone().scatter(list(changed), list(changed.values())) if changed else lines
 
 
@@ -105,7 +109,7 @@ def _openers(lines: pl.Series) -> list[int]:
 
 
 def _look(lines: pl.Series, first: int, end: int, changed: dict[int, str]) -> int:
-    """Put the lines from *first* on that become others into *changed*; where those end that were looked at."""
+    """Put the lines from *first* on that become others into *changed*; up to where nothing else begins."""
     while True:
         end = min(end, len(lines))
         before = [changed.get(number, text) for number, text in enumerate(lines[first:end], first)]
@@ -113,7 +117,7 @@ def _look(lines: pl.Series, first: int, end: int, changed: dict[int, str]) -> in
         found = {first + n: new for n, (new, old) in enumerate(zip(after, before, strict=True)) if new != old}
         if end == len(lines) or not found or max(found) < end - 2:
             changed.update(found)
-            return end
+            return end if end == len(lines) else end - _AHEAD // 2
         end = first + 4 * (end - first)
 
 
@@ -121,10 +125,15 @@ def _masked(text: str) -> str:
     text = _PEM.sub(_key, text) if "-----BEGIN" in text else text
     text = _CONTINUED.sub(_joined, text)
     text = nested.secrets_of_kubernetes(nested.lists_and_objects(text))
-    text = _QUOTED.sub(lambda found: found["begin"] + found["mark"] + _each_line(found["value"]) + found["mark"], text)
+    text = _QUOTED.sub(_quoted, text)
     text = _PAIR.sub(lambda found: found[1] + _like(found["value"]) + found["rest"], text)
     text = _ELEMENT.sub(lambda found: found["begin"] + _each_line(found["value"]), text)
     return "\n".join(_columns(_indented(text.split("\n"))))
+
+
+def _quoted(found: re.Match[str]) -> str:
+    mark = found["mark"] or found["quote"]
+    return found["begin"] + mark + _each_line(found["value"] or found["short"] or "") + mark
 
 
 def _key(found: re.Match[str]) -> str:
@@ -249,7 +258,7 @@ def _siblings(lines: Sequence[str], place: int, column: int) -> Iterator[int]:
             bare = line.lstrip()
             indent = len(line) - len(bare)
             is_item = bare.startswith("- ") and indent + 2 == column
-            if bare and not is_item and (indent < column or bare.startswith("---")):
+            if bare and not is_item and (indent < column or bare.startswith(("---", "kind:"))):
                 break
             if is_item and step > 0:
                 break

@@ -15,6 +15,7 @@ from types import FrameType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from mqlab.endings import watch
 from mqlab.errors import MqlabError
 from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import now
@@ -102,11 +103,13 @@ def stopped_by_signals() -> Iterator[None]:
         raise Stopped(number)
 
     before = {each: signal.getsignal(each) for each in _STOPPING if signal.getsignal(each) is not signal.SIG_IGN}
+    watch.hurries = False
     try:
         for each in before:
             signal.signal(each, stop)
         yield
     finally:
+        watch.hurries = True
         for each, handler in before.items():
             signal.signal(each, handler)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from mqlab.endings import watch
 from mqlab.lab import keeper
 from mqlab.lab.brokers.registry import PORTS
 from mqlab.lab.errors import LabError
@@ -26,6 +27,7 @@ def _at(home: Path | None) -> Home:
 @click.group(cls=Verbs)
 def lab() -> None:
     """Real brokers on this machine, incidents made on purpose, and whether the diagnosis was right."""
+    watch.hurries = False
 
 
 @lab.command()

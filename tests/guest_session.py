@@ -122,8 +122,9 @@ compare("nothing")
 paths = given
 told["another"] = said(master="local[2]")
 compare("another")
-threading.Thread(target=lambda: told.update(thread=said())).start()
-[thread.join() for thread in threading.enumerate() if thread is not threading.current_thread() and not thread.daemon]
+another = threading.Thread(target=lambda: told.update(thread=said()))
+another.start()
+another.join()
 compare("thread")
 spark.stop()
 told["stopped"] = said(spark=spark)

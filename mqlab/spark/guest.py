@@ -94,13 +94,21 @@ def spoken_to(session: SparkSession) -> Iterator[None]:
 
 
 def _active() -> SparkSession | None:
-    """The session of this thread, else of this process; of whichever kind."""
+    """The session of this thread, else of this process; of whichever kind.
+
+    Raises:
+        SessionError: its JVM ended, and PySpark cannot start another one in this process.
+    """
     connect = sys.modules.get("pyspark.sql.connect.session")
     for kind in (SparkSession, connect.SparkSession if connect else SparkSession):
-        with suppress(PySparkException):
+        try:
             found: SparkSession = kind.active()
-            if not _is_stopped(found):
-                return found
+        except PySparkException:
+            continue
+        except (Py4JError, ConnectionError) as error:
+            raise SessionError("classic", "its JVM ended; start this Python anew") from error
+        if not _is_stopped(found):
+            return found
     return None
 
 
@@ -114,7 +122,7 @@ def _is_stopped(session: Any) -> bool:
     context = session.sparkContext._jsc  # gone where it was stopped from Python
     try:
         return context is None or bool(context.sc().isStopped())
-    except Py4JError:  # its JVM ended
+    except (Py4JError, ConnectionError):  # its JVM ended
         return True
 
 

@@ -224,7 +224,6 @@ UNCONFIGURED = "200"
 SQL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
-    "spark.sql.files.ignoreCorruptFiles": "true",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
     "spark.sql.icu.caseMappings.enabled": "false",
 }

@@ -22,6 +22,7 @@ from typing import cast
 from weakref import WeakSet
 
 from pyspark.core.context import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
@@ -199,7 +200,8 @@ def tune(session: SparkSession, size: int) -> None:
     """Set what answers depend on, and for small material few partitions unless somebody chose their number."""
     few = size < jvm.LARGE and session.conf.get(jvm.PARTITIONS) == jvm.UNCONFIGURED
     for key, value in {**jvm.SQL, **(jvm.few(size) if few else {})}.items():
-        session.conf.set(key, value)
+        with suppress(PySparkException):  # a server need not let everybody set everything
+            session.conf.set(key, value)
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any, cast
 import click
 
 from mqlab import __version__
-from mqlab.endings import process, told
+from mqlab.endings import process, told, watch
 from mqlab.verbs.completing import classes, completion, names
 from mqlab.verbs.groups import drain, rebalances, whatif
 from mqlab.verbs.helping import WIDEST, Verbs
@@ -57,6 +57,10 @@ LATER = {
 else depends on them, and neither help nor completion waits for them."""
 
 
+_UNHURRIED = ("capture", "lab")
+"""Verbs that end a bundle or stop brokers after a signal, which takes the time that it takes."""
+
+
 class _Verbs(Verbs):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *LATER])
@@ -64,6 +68,7 @@ class _Verbs(Verbs):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in LATER:
             return super().get_command(ctx, cmd_name)
+        watch.hurries = cmd_name not in _UNHURRIED
         return cast("click.Command", getattr(import_module(LATER[cmd_name][0]), cmd_name))
 
     def sentence(self, ctx: click.Context, name: str) -> str:

@@ -29,7 +29,7 @@ def _end(number: int, _: FrameType | None) -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Hold Ctrl-C back, where Python itself minds it: a module that is imported by half stays broken."""
+    """Hold Ctrl-C back where Python itself minds it: a module of which half is imported stays broken."""
     try:
         before = signal.getsignal(signal.SIGINT)
         pressed: list[int] = []

@@ -50,6 +50,7 @@ from mqlab.narrowing import narrowed
 from mqlab.notes import IncidentNotes, read_notes
 from mqlab.plugin_faults import taken
 from mqlab.plugins import named
+from mqlab.secrets import mask
 from mqlab.sources import Source
 from mqlab.spark import clusters, early
 from mqlab.spark.session import spark_session, was_stopped
@@ -384,7 +385,7 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
     options = Options(since, until, group, topic, client, log_tz, master, remote, workspace, ledger, names)
     begin, end, zones = units.epoch(since), units.epoch(until), options.zones()
     given = (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
-    notes, ledgers = read_notes(given), read_map(ledger)
+    notes, ledgers = read_notes(given, mask), read_map(ledger)
     hold = kept.Hold(cache := kept.cache_folder(workspace))
     with shown(progress) as tell:
         try:

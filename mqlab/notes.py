@@ -30,7 +30,6 @@ import yaml
 
 from mqlab.errors import BadIncidentFileError
 from mqlab.material import remote
-from mqlab.secrets import mask
 
 NAME = "incident.yml"
 _TIMES = ("detected", "mitigated", "resolved")
@@ -109,32 +108,35 @@ class _NonsenseError(ValueError):
     """What is wrong in the file, without its name."""
 
 
-def read_notes(paths: Sequence[str]) -> IncidentNotes:
-    """The notes in the first of these folders (or beside the first of these files) that has an ``incident.yml``."""
+def read_notes(paths: Sequence[str], hide: Callable[[str], str] = str) -> IncidentNotes:
+    """The notes in the first of these folders (or beside the first of these files) that has an ``incident.yml``.
+
+    *hide* masks the secrets that people wrote into a text of theirs.
+    """
     for path in paths:
         if remote.is_uri(path):
             if content := remote.beside(path, NAME):
-                return _read_from(path, content)
+                return _read_from(path, content, hide)
             continue
         given = Path(path)
         candidate = (given if given.is_dir() else given.parent) / NAME
         if candidate.is_file():
-            return notes_in(candidate)
+            return notes_in(candidate, hide)
     return IncidentNotes()
 
 
-def notes_in(path: Path) -> IncidentNotes:
+def notes_in(path: Path, hide: Callable[[str], str] = str) -> IncidentNotes:
     """Read one ``incident.yml``."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise BadIncidentFileError(str(path), str(error)) from error
-    return _read_from(str(path), content)
+    return _read_from(str(path), content, hide)
 
 
-def _read_from(path: str, content: bytes) -> IncidentNotes:
+def _read_from(path: str, content: bytes, hide: Callable[[str], str]) -> IncidentNotes:
     try:
-        return _notes(_masked(yaml.safe_load(content.decode("utf-8")) or {}))
+        return _notes(_masked(yaml.safe_load(content.decode("utf-8")) or {}, hide))
     except UnicodeDecodeError as error:
         raise BadIncidentFileError(path, str(error)) from error
     except yaml.YAMLError as error:
@@ -143,15 +145,15 @@ def _read_from(path: str, content: bytes) -> IncidentNotes:
         raise BadIncidentFileError(path, str(error)) from error
 
 
-def _masked(content: object) -> object:
-    """*content* without the secrets that people wrote into their texts."""
+def _masked(content: object, hide: Callable[[str], str]) -> object:
+    """*content* with all its texts as *hide* makes them."""
     match content:
         case str():
-            return mask(content)
+            return hide(content)
         case list():
-            return [_masked(one) for one in content]
+            return [_masked(one, hide) for one in content]
         case dict():
-            return {key: _masked(value) for key, value in content.items()}
+            return {key: _masked(value, hide) for key, value in content.items()}
         case _:
             return content
 

@@ -6,6 +6,7 @@ import pytest
 
 from mqlab.errors import BadIncidentFileError
 from mqlab.notes import Action, Cost, Dismissed, HumanEvent, IncidentNotes, notes_in, read_notes
+from mqlab.secrets import mask
 
 WHOLE = """
 title: Bridge floods Kafka
@@ -100,3 +101,11 @@ def test_nonsense_is_refused_with_its_place(tmp_path, text, because):
 
     with pytest.raises(BadIncidentFileError, match=because):
         notes_in(file)
+
+
+def test_secrets_in_texts_are_masked(tmp_path):
+    text = "impact: 'pasted password=hunter2, sorry'\nevents: [{at: 2026-11-21T12:00:00Z, text: 'X-Api-Key: abc'}]\n"
+    (tmp_path / "incident.yml").write_text(text)
+    notes = read_notes([str(tmp_path)], mask)
+
+    assert (notes.impact, notes.events[0].text) == ("pasted password=[masked], sorry", "X-Api-Key: [masked]")

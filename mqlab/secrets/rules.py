@@ -17,7 +17,10 @@ from mqlab.factors import factors
 from mqlab.secrets import shapes
 from mqlab.secrets.keys import BLANK, END, HARD_KEY, IS, JOINT, KEY, MASK, QUOTE, SOFT, START, TAIL
 
-_NO_SECRET = r"(?!\[(?:masked|hidden)\]|(?:[|>][\d+\-]{0,2}|\\)\s*(?![^\n])|(?:null|none|true|false)(?![\w.\-])|[{\[]\s*(?:[\"'{\[\]}]|(?![^\n])))"
+_NO_SECRET = (
+    r"(?!\[(?:masked|hidden)\]|(?:[|>][\d+\-]{0,2}|\\)\s*(?![^\n])|(?:null|none|true|false)(?![\w.\-])|"
+    r"[{\[]\s*(?:[\"'{\[\]}]|(?![^\n])))"
+)
 _NO_COUNT = r"(?!\[?\d{1,6}(?![\w.\-]))"
 _NO_WORD = (
     r"(?!(?:not|no|in|in?valid|in?correct|wrong|expired|required|empty|missing|being|too|set|unset|masked|hidden|ok|the|"

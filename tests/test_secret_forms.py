@@ -95,10 +95,8 @@ PIECES = [
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
-def test_masking_of_any_text_keeps_its_lines_and_is_done_once(text):
-    hidden = mask(text)
-    assert hidden.count("\n") == text.count("\n")
-    assert mask(hidden) == hidden
+def test_masking_of_any_text_keeps_its_lines(text):
+    assert mask(text).count("\n") == text.count("\n")
 
 
 @pytest.mark.parametrize(

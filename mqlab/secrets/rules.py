@@ -206,7 +206,7 @@ _RULES = (
         r"(?:\w{1,20}=)?[\"'])(?!\[masked)[^\"'\n]++"
     ),
     _rule(
-        r"((?:(?:set|with|[a-z]_)\w{0,40}(?:[Pp]assword|[Ss]ecret|[Tt]oken|[Pp]assphrase)|(?<!\w)"
+        r"((?:(?:set|with|[a-z]_)\w{0,40}(?:[Pp]assword|Secret|secret|[Tt]oken|[Pp]assphrase)|(?<!\w)"
         r"(?:Password|Secret(?:Str)?|Token))"
         r"\(b?[\"']?)(?!\[masked|\[hidden|null|None|\*+)[^\s()\"',]++(?=[\"']?\))"
     ),

@@ -165,3 +165,11 @@ def test_content_of_any_kind_is_read_or_refused_in_one_sentence(content):
         except BadIncidentFileError as error:
             said = str(error)
     assert said.startswith("IncidentNotes(") or said.endswith("Correct it or move it away.")
+
+
+def test_secrets_in_texts_are_masked(tmp_path):
+    text = "impact: 'pasted password=hunter2, sorry'\nevents: [{at: 2026-11-21T12:00:00Z, text: 'X-Api-Key: abc'}]\n"
+    (tmp_path / "incident.yml").write_text(text)
+    notes = read_notes([str(tmp_path)])
+
+    assert (notes.impact, notes.events[0].text) == ("pasted password=[masked], sorry", "X-Api-Key: [masked]")

@@ -16,7 +16,7 @@ HARD = (
     r"(?:passw(?:or)?d|passwort|kennwort|passphrase|passcode|pwd|secret|credential|jaas|"
     r"(?:api|access|private|account|master|stored|server|encryption|signing|keystore|shared|webhook)[._-]?key|"
     r"client[._-]key[._-]data|certificate[._-]chain|auth[._-]user[._-]info|(?<![a-z])salt(?![a-z])|"
-    r"密码|口令|令牌|密钥|密匙|私钥|凭证|凭据|授权码|验证码|パスワード|비밀번호|пароль|contraseña|mot de passe)"
+    r"密码|口令|令牌|密钥|密匙|私钥|凭证|凭据|授权码|验证码|パスワード|비밀번호|пароль|contraseña)"
 )
 """Words that make a name secret wherever in it they stand, unless it ends in one of ``HARMLESS``."""
 

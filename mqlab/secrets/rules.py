@@ -206,7 +206,7 @@ _RULES = (
         r"(?:\w{1,20}=)?[\"'])(?!\[masked)[^\"'\n]++"
     ),
     _rule(
-        r"((?:(?:set|with|[a-z]_)\w{0,40}(?:[Pp]assword|[Ss]ecret|[Tt]oken|[Pp]assphrase)|(?<!\w)"
+        r"((?:(?:set|with|[a-z]_)\w{0,40}(?:[Pp]assword|Secret|secret|[Tt]oken|[Pp]assphrase)|(?<!\w)"
         r"(?:Password|Secret(?:Str)?|Token))"
         r"\(b?[\"']?)(?!\[masked|\[hidden|null|None|\*+)[^\s()\"',]++(?=[\"']?\))"
     ),
@@ -304,6 +304,9 @@ def is_likely(text: str) -> bool:
 
 def within_lines(texts: Sequence[str]) -> list[str]:
     """*texts* with the secrets masked that stand in one line each."""
+    if len(texts) == 1:  # an automaton of all words costs more than one short text does
+        small = texts[0].lower()
+        return [_masked(texts[0], [word for word in _WORDS if word in small])]
     found = pl.Series(texts, dtype=pl.String).str.to_lowercase().str.extract_many(_WORDS, overlapping=True)
     return [_masked(text, words) for text, words in zip(texts, found, strict=True)]
 

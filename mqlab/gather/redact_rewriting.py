@@ -19,8 +19,8 @@ from mqlab.gather.redact_pseudonyms import Pseudonyms
 _RUN = re.compile(r"[^\W_]+")
 _BETWEEN = re.compile(rb"[-._/@%~+#:\\]{1,4}")
 """What stands between two words of one name."""
-_BEGIN = re.compile(rb"(?<![^/])[0-9A-Za-z\x80-\xff]+")
-"""The first word of a file's or a folder's name: who wrote it."""
+_BEGIN = re.compile(rb"(?<![^/])[0-9A-Za-z\x80-\xff]+|(?<![0-9A-Za-z\x80-\xff])[A-Za-z]+(?=-\d{1,4}(?!\d))")
+"""The first word of a file's or a folder's name, and a word before a number: who wrote it."""
 _KEY = re.compile(rb"(?i)(?:topic|group|client|consumer|member|user|host|partition|queue)s?(?:id|name)?")
 _IS = re.compile(rb"[\"']?[ \t]?[=:][ \t]?[\"'\[(<{]*")
 _BESIDE = frozenset(((b"RETRY", b"%"), (b"topics", b"/"), (b"user", b" "), (b"u", b"'")))

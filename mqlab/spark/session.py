@@ -28,6 +28,7 @@ from mqlab.cache.workspace import local_folder
 from mqlab.errors import ClusterError
 from mqlab.spark import jvm, warm
 from mqlab.spark.clusters import cause, chosen, defaults, ensure_answers, shown
+from mqlab.stopping import is_ours
 
 
 def spark_session(
@@ -163,7 +164,7 @@ def _package() -> str:
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Hold Ctrl-C back until the JVM answers: one that is left while it starts never ends."""
-    if threading.current_thread() is not threading.main_thread() or not _is_pythons_own(signal.SIGINT):
+    if threading.current_thread() is not threading.main_thread() or is_ours(signal.SIGINT):
         yield
         return
     pressed: list[int] = []
@@ -179,11 +180,6 @@ def _uninterrupted() -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
     if pressed:
         raise KeyboardInterrupt
-
-
-def _is_pythons_own(number: int) -> bool:
-    """Whether nobody else minds the signal: the command line ends its JVM itself, however far that is."""
-    return signal.getsignal(number) is signal.default_int_handler
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from types import FrameType
 from typing import NoReturn
 
 from mqlab.errors import LimitError, MqlabError, NoFolderError
-from mqlab.stopping import SENTENCES, at_stop
+from mqlab.stopping import SENTENCES, at_stop, handlers
 from mqlab.terminal import guard, safe
 
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
@@ -67,6 +67,7 @@ class Watch:
         self._heard, self._come = os.pipe()
         os.set_blocking(self._come, False)
         signal.set_wakeup_fd(self._come, warn_on_full_buffer=False)
+        handlers.add(self._raise)
         for number in SENTENCES:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._raise)

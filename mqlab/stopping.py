@@ -27,13 +27,22 @@ def _end(number: int, _: FrameType | None) -> None:
     os._exit(128 + number)
 
 
+handlers: set[object] = {_end}
+"""The handlers of the command line, which ends its JVM itself, however far that is."""
+
+
+def is_ours(number: int) -> bool:
+    """Whether the command line minds the signal; in a notebook Python or Spark does."""
+    return signal.getsignal(number) in handlers
+
+
 @contextmanager
 def held() -> Iterator[None]:
-    """Hold Ctrl-C back where Python itself minds it: a module of which half is imported stays broken."""
+    """Hold Ctrl-C back, but for the command line: a module of which half is imported stays broken."""
     try:
         before = signal.getsignal(signal.SIGINT)
         pressed: list[int] = []
-        if before is signal.default_int_handler:
+        if not is_ours(signal.SIGINT):
             signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     except ValueError:  # signals are the main thread's
         yield

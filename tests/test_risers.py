@@ -203,7 +203,9 @@ def test_what_changed_first_is_a_row_of_the_screen_where_there_is_a_finding():
     lead = replace(split_loop(), started_at=None)
     found = [line for line in screen(replace(diagnosis(lead), risers=changed), ["x"]).splitlines()
              if line.startswith("FIRST")]  # fmt: skip
-    assert found == ["FIRST    connects of press<b>� 1.00 -> 9.00/s (97.0 % of all) between 10:01:00 and 10:01:10"]
+    assert found == [
+        "FIRST    connects of press<b>\\u001b 1.00 -> 9.00/s (97.0 % of all) between 10:01:00 and 10:01:10"
+    ]
     calm = replace(diagnosis(incident="healthy"), symptoms=(), risers=changed)
     assert "FIRST" not in screen(calm, ["x"]) + screen(diagnosis(split_loop()), ["x"])
 

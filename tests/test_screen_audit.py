@@ -209,7 +209,7 @@ def test_times_stand_in_the_zone_of_the_reader():
 
 def test_a_name_cannot_move_the_cursor():
     shown = audit_screen((audit(topic="a\x1b[2Jb"),))
-    assert shown.splitlines()[0] == "NOTHING LOST  a�[2Jb"
+    assert shown.splitlines()[0] == "NOTHING LOST  a\\u001b[2Jb"
 
 
 def test_of_very_many_partitions_those_with_losses_stay_and_the_sum_is_of_all():

@@ -30,6 +30,7 @@ from mqlab.cache.workspace import local_folder, temporary
 from mqlab.errors import ClusterError
 from mqlab.spark import jvm, warm
 from mqlab.spark.clusters import cause, chosen, defaults, ensure_answers, shown
+from mqlab.stopping import is_ours
 
 OWN: WeakSet[SparkSession] = WeakSet()
 """The sessions that mqlab made; all others are somebody else's, and left as they are (``guest``)."""
@@ -228,7 +229,7 @@ def _uninterrupted() -> Iterator[None]:
         pressed.append(number)
 
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # else the command line ends its JVM itself, however far that is
+    if not is_ours(signal.SIGINT):  # the command line ends its JVM itself, however far that is
         signal.signal(signal.SIGINT, hold)
     try:
         yield

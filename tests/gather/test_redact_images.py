@@ -17,6 +17,7 @@ zeus olympus | {"host":"zeus","user":"olympus\\\\anna"}
 reader-ay | reader-ay wrote; clientId=reader-ay-1
 falcon x2x4z 7d9f8b6c5d | pod=billing-7d9f8b6c5d-x2x4z namespace=team-falcon
 10-20-0-7 | node ip-10-20-0-7.eu-west-1.compute.internal
+10.20.0.7 | Thread[Client_10.20.0.7@DEFAULT_GuardForSyn]
 10.20.0.7 | Connection to node 3 (/10.20.0.7:9092) could not be established
 0A140007 10.20.0.7 | msgId 0A1400072B414E0E2F2A697F4FAA001B of 10.20.0.7
 fe80::5054:ff:feab:cdef | from fe80::5054:ff:feab:cdef

@@ -134,7 +134,7 @@ def start(cache: Path, settings: Mapping[str, str]) -> tuple[Server, bool]:
             new = answering(cache) is None
             if new:
                 _end(discovery)
-                with jvm.for_scripts(place / _TEMPORARY), _private(place / _TEMPORARY):
+                with jvm.for_scripts(place / _TEMPORARY), _private(place / _TEMPORARY), _whole(discovery):
                     ServerLauncher("local[*]", dict(settings), discovery).launch()
     except (PySparkException, OSError, subprocess.SubprocessError) as error:
         raise WarmSessionError(str(error).strip().split("\n")[0]) from error
@@ -171,6 +171,18 @@ def _private(temporary: Path) -> Iterator[None]:
         os.umask(before)
         if token is not None:
             os.environ[_TOKEN] = token
+
+
+@contextmanager
+def _whole(discovery: Discovery) -> Iterator[None]:
+    """End a server whose start ends early: nobody would know of it."""
+    try:
+        yield
+    except BaseException:
+        begun = discovery.daemon_pid()
+        if begun is not None and _resident(begun) is not None:
+            os.kill(begun, signal.SIGKILL)
+        raise
 
 
 def _end(discovery: Discovery) -> bool:

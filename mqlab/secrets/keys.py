@@ -22,7 +22,7 @@ HARD = (
 
 SOFT = (
     r"(?:token(?:s|[._-]?(?:key|value|hash))?\d{0,3}|"
-    r"(?:(?<![a-z])|user|db|store|key|require)pass|(?<![a-z])(?:pw|psk|hmac|masterauth)|(?<![\w.\-])_auth)"
+    r"(?:(?<![a-z])|user|db|store|key|require)pass|(?<![a-z])(?:pw|psk|hmac|masterauth)|confluent[._]license|(?<![\w.\-])_auth)"
 )
 """Words that make a name secret at its end only; a short number under them is a count."""
 

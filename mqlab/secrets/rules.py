@@ -223,6 +223,10 @@ _RULES = (
         rf"(?i)((?:with|using|and|enter|use|the) (?:the |new |old )?{_SPELLED} [\"'`]?){_NO_WORD}(?!\[masked)"
         r"(?=[^\s\"'`]*\d)(?=[^\s\"'`]*[a-z])[^\s\"'`,;]++(?<![.)])"
     ),
+    *(
+        _rule(rf"(?i)(passw[^\n]{{0,80}}?[ ,;({{]{which}[ ]?[=:][ ]?{QUOTE}?+){_NO_SECRET}{_NO_COUNT}{_VALUE}", "passw")
+        for which in ("old", "new")
+    ),
     # Credentials in addresses; `host:port` is none.
     _rule(r"(://[^\s/:@\"'<>]{0,100}:)(?!\[masked|\d{1,5}[,/\s])[^\s/\"'<>]{1,200}(?=@)"),
     _rule(r"(?i)(%3A(?:%2F){2}[^\s%&\"']{1,100}%3A)(?!\[masked)[^\s&\"'@]{1,200}?(?=%40)"),

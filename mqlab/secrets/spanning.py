@@ -49,6 +49,11 @@ _PAIR = re.compile(
     rf"(?:(?![^\n]{{0,200}}(?:name|key|value)[\"']?[ \t]*[=:])[^\n{{}}]{{0,200}}\n){{0,2}}?[ \t]*"
     rf"[\"']?value[\"']?[ \t]*[=:][ \t]*)(?!\[masked)(?P<value>[^\s|>{{\[][^\n]*?)(?P<rest>[ \t]*,?\r?(?=\n|\Z))"
 )
+_PAIR_BLOCK = re.compile(
+    rf"(?i)(?P<begin>name[\"']?[ \t]*:[ \t]*[\"']?[\w.\-]{{0,60}}?{KEY}[\"']?[ \t]*\r?\n"
+    rf"(?P<indent>[ \t]*)[\"']?value[\"']?[ \t]*:[ \t]*[|>][\d+\-]{{0,2}}[ \t]*\r?\n)"
+    rf"(?P<value>(?:(?P=indent)[ \t]+[^\n]*(?:\n|\Z)|[ \t]*\r?\n){{1,200}})"
+)
 _ELEMENT = re.compile(
     rf"(?i)(?P<begin><name>[\w.\-]{{0,60}}?{KEY}</name>\s{{0,200}}<value>\s{{0,200}}|<(?P<tag>"
     rf"[\w.:\-]{{0,60}}?{KEY})(?:\s[^<>\n]{{0,200}})?>\s{{0,200}})"
@@ -127,6 +132,7 @@ def _masked(text: str) -> str:
     text = nested.secrets_of_kubernetes(nested.lists_and_objects(text))
     text = _QUOTED.sub(_quoted, text)
     text = _PAIR.sub(lambda found: found[1] + _like(found["value"]) + found["rest"], text)
+    text = _PAIR_BLOCK.sub(lambda found: found["begin"] + _each_line(found["value"]), text)
     text = _ELEMENT.sub(lambda found: found["begin"] + _each_line(found["value"]), text)
     return "\n".join(_columns(_indented(text.split("\n"))))
 

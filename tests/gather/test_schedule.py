@@ -42,6 +42,14 @@ def options(**given):
     return nothing | lists | {"interval": 1, "duration": 0} | given
 
 
+@pytest.fixture(autouse=True)
+def _all_signals_are_heard():
+    """Below ``nohup`` one is ignored, and stays so."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize(
     ("stop", "said", "code"),
     [

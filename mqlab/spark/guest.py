@@ -7,6 +7,7 @@ DataFrames of the user's session itself and depend on none of its settings (``ca
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import sysconfig
@@ -72,7 +73,9 @@ _ANSWERING: WeakKeyDictionary[SparkSession, SparkSession] = WeakKeyDictionary()
 def answering(user: SparkSession, size: int) -> SparkSession:
     """The session beside that of the *user* in which questions are asked; it lives as long as the other."""
     if user not in _ANSWERING:
-        _ANSWERING[user] = _new(user, size)
+        _ANSWERING[user] = new = _new(user, size)
+        if _is_connect(new):
+            atexit.register(new.client.close)  # a channel that Python itself closes while it ends waits for ever
     return _ANSWERING[user]
 
 

@@ -42,6 +42,11 @@ WAITS = {
 SENTENCES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal was closed"}
 
 
+def hear_all():
+    """Below ``nohup`` one signal is ignored, and stays so."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.fixture
 def started(tmp_path):
     """Start a Python program in a folder of its own, or the command line with words."""
@@ -51,12 +56,14 @@ def started(tmp_path):
         environment = os.environ | {"PYTHONPATH": str(Path(mqlab.__file__).parents[1]), "TMPDIR": str(tmp_path)}
         command = [sys.executable, *(["-c", program] if program else ["-m", "mqlab", *map(str, words)])]
         told = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": tmp_path, "env": environment} | how
-        running.append(subprocess.Popen(command, text=True, **told))
+        running.append(subprocess.Popen(command, text=True, preexec_fn=hear_all, **told))
         return running[-1]
 
     yield start
     for process in running:
-        process.kill()
+        if process.poll() is None:
+            for each in (*psutil.Process(process.pid).children(recursive=True), process):
+                each.kill()
         process.communicate()
 
 

@@ -121,6 +121,7 @@ def process(run: Callable[[], int]) -> NoReturn:
     with suppress(Exception):
         sys.stdout.flush()
     if code == 0 and watch.number is None:
+        _stop()
         sys.exit(0)
     _leave(code)
 
@@ -179,11 +180,15 @@ def _say(sentence: str, code: int) -> int:
 
 def _leave(code: int) -> NoReturn:
     """End without waiting for threads: what they wait for is gone."""
+    _stop(_end_children, atexit._run_exitfuncs)
+    os._exit(code)
+
+
+def _stop(*more: Callable[[], None]) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # Spark's threads complain when their JVM goes
-    for end in (*at_stop, _end_children, atexit._run_exitfuncs):
+    for end in (*at_stop, *more):
         with suppress(Exception):  # nothing that goes wrong here is news to anybody
             end()
-    os._exit(code)
 
 
 def _end_at_once(number: int) -> NoReturn:

@@ -12,7 +12,7 @@ SENTENCES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.
 """The signals that end a run, and what it says then."""
 
 at_stop: list[Callable[[], None]] = []
-"""What ends in an orderly way when a signal or an error ends the command line, before all children are killed."""
+"""What ends with the command line, before all children are killed."""
 
 
 def end_on_signals() -> None:

@@ -144,6 +144,7 @@ def test_sparks_own_file_cannot_open_a_spark_that_runs_here_to_others(monkeypatc
     given = {"spark.authenticate": "false", "spark.driver.bindAddress": "0.0.0.0", "spark.ui.enabled": "true"}
     monkeypatch.setattr(session, "defaults", lambda: given)
     monkeypatch.setattr(session, "_here", lambda builder, _: builder._options)
+    monkeypatch.setattr(session, "_ours", lambda made: made)
 
     assert session.spark_session(master="local[1]", cache=tmp_path).items() >= jvm.CLOSED.items()
 

@@ -172,7 +172,7 @@ def _wanted(info: zipfile.ZipInfo, archive: Path, work: Unpacking) -> str | None
     """The name of a member that is to be unpacked."""
     work.check(archive.name)
     name = _plain(info.filename.replace("\\", "/"))
-    if info.is_dir() or _SKIPPED & set(name.split("/")):
+    if not info.filename or info.is_dir() or _SKIPPED & set(name.split("/")):
         return None
     if because := _outside(name):
         work.refuse(name, because)

@@ -407,7 +407,7 @@ def start(options: Sequence[str], log: Path | None) -> Jvm:
         os.close(out)
     _pending.append(Jvm(process, command, folder, log))
     atexit.register(discard)
-    at_stop.append(leave)
+    at_stop.append(_end)
     return _pending[0]
 
 
@@ -457,6 +457,12 @@ def discard() -> None:
     """End the JVM that no session uses."""
     while _pending:
         _pending.pop().end()
+
+
+def _end() -> None:
+    """End it at once, with this process: all that it would still do is to remove its folder."""
+    for each in (*_pending, *_kept):
+        each.end()
 
 
 def leave() -> None:

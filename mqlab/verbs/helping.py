@@ -45,7 +45,7 @@ class Verb(click.Command):
             OwnMaterialError: its output is a file of the material.
         """
         named = [ctx.params.get(name) or () for name in _MATERIAL]
-        given = [path for some in named for path in ((some,) if isinstance(some, str) else some)]
+        given = [path for some in named for path in (some if isinstance(some, tuple) else (some,))]
         if output := ctx.params.get("output"):
             refuse_material(Path(output), given)
         return super().invoke(ctx)

@@ -41,7 +41,7 @@ _GIVEN = re.compile(
     r"|BenchmarkTest|DefaultCluster|DefaultHeartBeatSyncerTopic|CLIENT_INNER_PRODUCER|TOOLS_CONSUMER|DEFAULT\w*"
     r"|FILTERSRV_CONSUMER|please_rename_unique_group_name|\$SYS(?:/.*)?|\$(?:share|queue|events|delayed)"
     r"|(?:consumer|producer|admin|adminclient|kafka-admin-client)(?:-\d+)?|console-consumer-\d+|localhost|undefined"
-    r"|anonymous|ANONYMOUS|unknown|none|null|true|false|default|-|N/A|NONE|nil|broker|all|root|auto"
+    r"|\[?(?:masked|hidden)\]?|anonymous|ANONYMOUS|unknown|none|null|true|false|default|-|N/A|NONE|nil|broker|all|root|auto"
     r"|(?:[\w-]+\.)*(?:apache\.org|emqx\.(?:io|com)|confluent\.io|mosquitto\.org|hivemq\.com|vernemq\.com|rabbitmq\.com"
     r"|github\.com|slf4j\.org|w3\.org|example\.(?:com|org))",
 )

@@ -153,3 +153,8 @@ def test_a_file_is_called_after_somebody_where_its_name_holds_a_name_even_in_wor
 def test_words_of_the_core_that_are_names_are_told():
     assert rewriter().placed == {"error": "ooooo", "group": "uuuuu"}
     assert not CORE.isdisjoint({"group", "com"})
+
+
+@pytest.mark.parametrize("mask", ["masked", "[masked]", "[hidden]"])
+def test_a_mask_is_nobodys_name_where_a_user_or_a_password_was(mask):
+    assert is_given(mask)

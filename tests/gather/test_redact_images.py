@@ -22,6 +22,8 @@ falcon x2x4z 7d9f8b6c5d | pod=billing-7d9f8b6c5d-x2x4z namespace=team-falcon
 0A140007 10.20.0.7 | msgId 0A1400072B414E0E2F2A697F4FAA001B of 10.20.0.7
 fe80::5054:ff:feab:cdef | from fe80::5054:ff:feab:cdef
 52:54:00:ab:cd:ef | HWaddr 52:54:00:ab:cd:ef
+3C-52-82 1F-EE-08 | Physical Address: 3C-52-82-1F-EE-08
+ac52 ee09 | learned ac52.821f.ee09 on port 3
 123456789012 | arn:aws:iam::123456789012:role/x
 0b0f0f10-aaaa-4bbb-8ccc-0123456789ab | subscription 0b0f0f10-aaaa-4bbb-8ccc-0123456789ab
 5L6g3nShT eMCtK X86sw | Cluster ID = 5L6g3nShT-eMCtK--X86sw
@@ -34,6 +36,7 @@ anna | open /home/anna/app.log
 anna | C:\\Users\\anna\\Desktop\\x.txt
 1701234567 | phone 1701234567
 170 1234567 | call +49 (0)170 1234567 now
+0561 4477 999 | {"tel":"0561 4477 999"}
 8888-6666 | call 010-8888-6666 now
 90871234 | customer (ID 90871234) called
 555-123-4567 | call 555-123-4567 now

@@ -90,6 +90,13 @@ def test_the_softwares_own_words_numbers_and_moments_stay(line):
     assert redacted(line) == line
 
 
+def test_a_mask_stays_readable_where_a_name_is_expected():
+    lines = "username=[masked] host: [masked], user=[hidden] group.id=[masked]\n(p2, c1, k60, u'[masked]')"
+    written = redacted(lines)
+    assert written.count("[masked]") == lines.count("[masked]")
+    assert "user=[hidden]" in written
+
+
 def test_words_are_replaced_alike_whatever_their_case():
     first, second, third = redacted("acme Acme ACME").split()
     assert (first.capitalize(), first.upper()) == (second, third)

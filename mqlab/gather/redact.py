@@ -30,7 +30,7 @@ from mqlab.gather.redact_names import Names, in_text
 from mqlab.gather.redact_payloads import without_payloads
 from mqlab.gather.redact_pseudonyms import Pseudonyms, tokens
 from mqlab.gather.redact_rewriting import Rewriter, whole_lines
-from mqlab.gather.redact_words import STRUCTURE, own_words
+from mqlab.gather.redact_words import MASKS, STRUCTURE, own_words
 from mqlab.material import streams
 from mqlab.rows import Coverage
 
@@ -142,7 +142,7 @@ class _Plan:
 
 def _planned(job: _Job, capture: Capture, found: Sequence[Text]) -> _Plan:
     own = own_words({coverage.format for coverage in capture.facts.coverage})
-    core = STRUCTURE.union(map(small, own))
+    core = STRUCTURE.union(MASKS, map(small, own))
     said = _Said.of(found)
     names = _names(capture, found, said, own)
     numbers = names.pop("number", set())

@@ -24,20 +24,26 @@ _DASHED = r"\d{1,3}(?:-\d{1,3}){3}"
 _UUID = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 _PHONE = (
     r"(?<![\w.+-])(?:\+[1-9](?:[ ()./-]{0,2}\d){7,14}|0\d{2,4}[ /-]\d{6,9}"
-    r"|0\d{1,4}[/-]\d{3,4}[ -]?\d{3,5}|(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}"
+    r"|0\d{1,4}[/-]\d{3,4}[ -]?\d{3,5}"
+    r"|(?=(?:\d ?){9,13}(?![\d ]))0\d{2,4}(?: \d{2,5}){2,4}|(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}"
     r"|\d{3}-\d{2}-\d{4})(?![\w.-])"
 )
+_DASHED_MAC = r"(?=[\d-]*[A-Fa-f])(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}(?![\w-])"
+_DOTTED_MAC = r"(?=[\d.]*[A-Fa-f])(?:[0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}(?![\w.])"
+"""Addresses of network cards, as Windows and as switches write them."""
 _CARD = r"(?<![\w.-])[2-6]\d{3}(?:(?: \d{4}){3}|(?:-\d{4}){3})(?!\d)"
 _ACCOUNT = r"(?<!\w)[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?(?!\w)"
 _WORD = r"0-9A-Za-z\x80-\xff"
 TOKEN = re.compile(
     (
-        rf"((?=[{_WORD}\\%+(:-])(?:(?![A-Z]{{2}}\d\d )(?:[G-Zg-z\x80-\xff][{_WORD}]*+|[A-Fa-f][{_WORD}]*+(?![-:]))"
+        rf"((?=[{_WORD}\\%+(:-])(?:"
+        rf"(?![A-Z]{{2}}\d\d )(?:[G-Zg-z\x80-\xff][{_WORD}]*+|(?!{_DOTTED_MAC})[A-Fa-f][{_WORD}]*+(?![-:]))"
         rf"|\d++(?![{_WORD}. :()/-])|\\(?:[nrtbf]|u[0-9a-fA-F]{{4}})|(?<!RETRY)(?<!DLQ)%[0-9A-F]{{2}}"
         rf"|(?<![0-9A-Za-z.])(?<!ersion )(?<!ersion: ){_OCTETS}(?!\w|\.\w|-[A-Za-z])|(?<=ip-){_DASHED}(?!\w)"
         rf"|(?<![\w-]){_UUID}(?!\w)|(?<=[\w.])-{_UUID}(?!\w)"
         r"|(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:)(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:])"
         r"|(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:)(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])"
+        rf"|(?<![\w.:-])(?:{_DASHED_MAC}|{_DOTTED_MAC})"
         rf"|(?<![\w.])\d+\.\d+(?![\w.])|{_PHONE}|{_CARD}|{_ACCOUNT}|[{_WORD}]+))"
     ).encode("latin-1")
 )
@@ -45,6 +51,7 @@ TOKEN = re.compile(
 _RUN = re.compile(r"([^\W_]+)")
 _SMALL = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _MEMBER = re.compile(_UUID)
+_MAC = re.compile(f"{_DASHED_MAC}|{_DOTTED_MAC}")
 _SURE_NUMBER = re.compile(r"[2-6]\d{14,15}|62\d{17}|3[47]\d{13}")
 """Numbers of cards; moments since 1970 begin with 1 for some time to come."""
 _DATED = re.compile(
@@ -182,8 +189,8 @@ class _Taken(frozenset[str]):
 
 
 def _is_one(token: str) -> bool:
-    """Whether *token* is somebody's as a whole: an id, a number of a card, an account or a telephone."""
-    if _MEMBER.fullmatch(token):
+    """Whether *token* is somebody's as a whole: an id, a network card, a number of a card, an account, a telephone."""
+    if _MEMBER.fullmatch(token) or _MAC.fullmatch(token):
         return True
     plain = re.sub(r"[ -]", "", token)
     if _SURE_NUMBER.fullmatch(plain):

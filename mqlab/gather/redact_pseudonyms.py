@@ -33,7 +33,7 @@ _WHOLE = tuple(map(ip_network, ("0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3")))
 _OWN = tuple(map(ip_network, ("10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16")))
 """Networks that everybody has: their first two numbers stay, since some of them are on every host anew."""
 _LIBVIRT = ip_network("192.168.122.0/24")
-_HEXED = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[\da-f-]{6,}")
+_HEXED = re.compile(r"(?=[a-f.-]*\d)(?=[\d.-]*[a-f])[\da-f.-]{6,}")
 """Ids in hex, in which no digits count anything."""
 _IDEOGRAMS = "".join(map(chr, range(0x4E00, 0x9FA6)))
 _ATTEMPTS = 120

@@ -46,6 +46,8 @@ _GIVEN = re.compile(
     r"|github\.com|slf4j\.org|w3\.org|example\.(?:com|org))",
 )
 """Names that brokers and libraries give themselves or everything."""
+MASKS = frozenset(("masked", "hidden"))
+"""What mqlab and Kafka write instead of a secret: nobody's name, also where a name is expected."""
 
 
 _SHIPPED = ("vocabulary.txt", "vocabulary_more.txt")
@@ -100,7 +102,7 @@ def _is_known(word: str) -> bool:
 
 def is_given(name: str) -> bool:
     """Whether brokers or libraries give this name, so that it tells nothing of anybody."""
-    return _GIVEN.fullmatch(name) is not None
+    return name in MASKS or _GIVEN.fullmatch(name) is not None
 
 
 def own_words(known: Collection[str]) -> frozenset[str]:

@@ -15,14 +15,16 @@ JOINT = "\ue000"
 HARD = (
     r"(?:passw(?:or)?d|passwort|kennwort|passphrase|passcode|pwd|secret|credential|jaas|"
     r"(?:api|access|private|account|master|stored|server|encryption|signing|keystore|shared|webhook)[._-]?key|"
-    r"client[._-]key[._-]data|certificate[._-]chain|auth[._-]user[._-]info|(?<![a-z])salt(?![a-z])|"
+    r"client[._-]key[._-]data|secure[._-]?json[._-]?data|license[._-]key|certificate[._-]chain|"
+    r"auth[._-]user[._-]info|(?<![a-z])salt(?![a-z])|"
     r"密码|口令|令牌|密钥|密匙|私钥|凭证|凭据|授权码|验证码|パスワード|비밀번호|пароль|contraseña)"
 )
 """Words that make a name secret wherever in it they stand, unless it ends in one of ``HARMLESS``."""
 
 SOFT = (
     r"(?:token(?:s|[._-]?(?:key|value|hash))?\d{0,3}|"
-    r"(?:(?<![a-z])|user|db|store|key|require)pass|(?<![a-z])(?:pw|psk|hmac|masterauth)|confluent[._]license|(?<![\w.\-])_auth)"
+    r"(?:(?<![a-z])|user|db|store|key|require)pass|(?<![a-z])(?:pw|psk|hmac|masterauth)|confluent[._]license|"
+    r"client[._-]sk|(?<![\w.\-])_auth)"
 )
 """Words that make a name secret at its end only; a short number under them is a count."""
 
@@ -30,7 +32,7 @@ HARMLESS = (
     r"(?:seconds|millis|minutes|hours|algorithm|length|iterations|enabled?|timeout|interval|lifetime|expiry|"
     r"expiration|location|provider|retries|factory|handler|required|class|client[._-]?id|position|strength|"
     r"[._-](?:ms|url|uri|endpoint|type|format|count|size|version|mechanism|path|ttl|policy|scope|header|alias|name|"
-    r"user|username|namespace|labels|annotations|created_at|expires_in)|(?<=key|ret)name)"
+    r"user|username|namespace|labels|annotations|[a-z]{1,12}_at|expires_in)|(?<=key|ret)name)"
 )
 """Ends of names that hold a duration, a class or a place instead of the secret."""
 _HARMLESS_ABROAD = (
@@ -45,7 +47,7 @@ BLANK = rf"[ \t{JOINT}]"
 HARD_KEY = rf"{HARD}(?!{TAIL}{HARMLESS}(?![\w.\-])|{_HARMLESS_ABROAD}){TAIL}"
 KEY = rf"(?:{HARD_KEY}|{SOFT})"
 SIGN = r"(?>=>|->|→|:=|==?|[:：＝])"
-IS = rf"{QUOTE}?+{BLANK}{{0,64}}+{SIGN}{BLANK}{{0,64}}+"
+IS = rf"(?:\[\d{{1,4}}\])?+{QUOTE}?+{BLANK}{{0,64}}+{SIGN}{BLANK}{{0,64}}+"
 
 _HARD_NAME = re.compile(rf"(?i)[^\n]*?{HARD_KEY}$", re.ASCII)
 _SOFT_NAME = re.compile(rf"(?i)[^\n]*?{SOFT}$", re.ASCII)

@@ -27,7 +27,9 @@ _NO_WORD = (
     r"a|an|stored|encrypted|used|using|disabled|enabled|changed|about|never|only|already|now|longer|supported|failed|"
     r"rejected|accepted|provided|given|unknown|known|needed|verified|checked|authentication|authorization|must|should|"
     r"cannot|could|has|have|was|were|is|are|been|does|did|do|for|from|by|at|on|of|to|and|or|with|file|protected|ok|"
-    r"null|none|true|false|available|undefined|different|same|unavailable|created|updated|deleted|[a-z]+ed)"
+    r"null|none|true|false|available|undefined|different|same|unavailable|created|updated|deleted|[a-z]+ed|reset|change|"
+    r"abgelaufen|falsch|erforderlich|gesperrt|leer|nicht|kein|ungültig|korrekt|fehlt|wurde|wird|ist|war|geändert|für|"
+    r"von|vom)"
     r"(?![\w.\-]))"
 )
 """What prose says of a secret instead of the secret."""
@@ -47,6 +49,11 @@ _VALUE = (
     rf"(?:(?<=[^\\]\"){_DOUBLE_QUOTED}|(?<=[^\\]'){_SINGLE_QUOTED}|"
     rf"(?<=\\[\"']){_ESCAPED_QUOTED}|(?<![\"']){_BARE})"
 )
+_MARKED = (
+    r"(?:[&!](?!vault)[\w!/.\-]{1,40}[ ]{1,4}|0x[0-9a-f]{4,16}[ ])"
+    r"(?:\"(?!\[masked)[^\"\n]++\"|'(?!\[masked)[^'\n]++'|(?![\"'|>])\S++)"
+)
+"""A value behind an anchor or a tag of YAML, or behind the address at which a debugger saw it."""
 _WORDS_MORE = (
     r"(?:[ ](?!(?:for user|from|was|is|has|failed|rejected)(?![\w\-]))(?![\w.\-]{1,60}[=:]|[\w.\-]{1,60} [=:\-]>?|-)"
     r"[^\s,;\"'(){}\[\]<>|=\\]{1,60}){1,7}"
@@ -64,7 +71,10 @@ _STOP = rf"[ \t\r]{{0,40}}(?:{END}|(?:\\[nr]){{0,2}}\")"
 _BASE64 = r"(?:[A-Za-z0-9+/]{60,80}+={0,2}|[A-Za-z0-9+/]{20,80}+={1,2})"
 _PROMPT = rf"(?:{START}|[\"'`$#;&|>] ?|sudo )"
 _STRING = r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')"
-_SPELLED = r"(?:passw(?:or)?d|passphrase|passcode|pwd|secret|token|api[ _\-]?key|access[ _\-]?key)"
+_SPELLED = (
+    r"(?:passw(?:or)?d|passwort|kennwort|passphrase|passcode|pwd|(?<!\w)pw|secret|token|api[ _\-]?key|access[ _\-]?key)"
+)
+_VERB = r"(?:is|was|ist|war|lautet|(?:set|changed|reset|rotated) to)"
 
 
 _OF_NAMES = tuple(sorted({word.lower() for word in factors(KEY)}))
@@ -111,7 +121,10 @@ _RULES = (
     _rule(rf"(?i)(<name>[\w.\-]{{0,60}}{KEY}</name>[ \t]{{0,20}}<value>){_NO_SECRET}[^<\n]++"),
     # Command lines.
     _rule(rf"(?i)((?<![\w.\-])--?[\w.\-]{{0,60}}?{KEY}{BLANK}{{1,9}}+{QUOTE}?+)(?!-){_NO_SECRET}{_VALUE}"),
-    _command("mosquitto_(?:pub|sub|rr)|mqttx", rf"-P{BLANK}{{0,9}}+"),
+    _command("mosquitto_(?:pub|sub|rr|ctrl)|mqttx", rf"-P{BLANK}{{0,9}}+"),
+    _rule(
+        r"((?<![\w.])dynsec\s(?:[^\n]{0,400}?\s)?(?:setClientPassword|init\s\S{1,200})\s\S{1,100}\s)(?!\[masked|-)\S++"
+    ),
     _command("mqtt|hivemq", rf"-pw[=:]?{BLANK}{{0,9}}+", " -pw"),
     _command(
         "sshpass|docker|podman|helm|az|mongo(?:sh|dump|restore|export)?",
@@ -129,12 +142,36 @@ _RULES = (
     _command("https?", rf"(?:-a|--auth){BLANK}{{1,9}}+[\"']?[^\s:\"']{{1,100}}:", " -a ", "--auth"),
     _rule(rf"(-setcookie{BLANK}{{1,9}}+)(?!\[masked)\S++"),
     _command("mqadmin", rf"-s{BLANK}{{1,9}}+"),
+    _command(r"mqadmin\s(?:create|update)User", rf"-p{BLANK}{{1,9}}+"),
+    _command(r"vmq-admin\sapi-key", r"key="),
+    _command(r"snmp\w{2,12}", rf"-A{BLANK}{{1,9}}+"),
+    _command(r"snmp\w{2,12}", rf"-X{BLANK}{{1,9}}+"),
+    _rule(r"(?i)((?<![\w.])(?:r[ow]community6?|snmp-server[ \t]community)[ \t]{1,9}+)(?!\[masked)\S++"),
+    # What is piped into a command that asks for it.
+    _rule(
+        r"((?<![\w.])(?:echo|printf)[ \t]{1,9}+(?:-\w{1,3}[ \t]{1,9}+)?)(?!\[masked|[\"']?\$)"
+        r"(?:\"[^\"\n]++\"|'[^'\n]++'|"
+        r"[^\s\"'|]++)(?=[ \t]{0,9}\|[^\n|]{0,200}(?:--password-stdin|--stdin|kinit|sudo -S))"
+    ),
+    _rule(r"((?<![\w.])kinit[ \t][^\n|<]{0,200}<<<[ \t]{0,9})(?!\[masked|[\"']?\$)(?:\"[^\"\n]++\"|'[^'\n]++'|\S++)"),
+    _rule(r"(?i)(ConvertTo-SecureString[ \t]{1,9}+(?:-String[ \t]{1,9}+)?[\"'])(?!\[masked|\$)[^\"'\n]++"),
+    # An option and its value as two members of a list.
+    _rule(
+        rf"(?i)([\"']--?[\w.\-]{{0,60}}?{KEY}(?P<mark>[\"']),[ \t]{{0,9}}(?P=mark)){_NO_SECRET}(?!-)[^\"'\n]++"
+        rf"(?=(?P=mark))",
+        *_OF_NAMES,
+    ),
+    _rule(
+        r"((?:mosquitto_(?:pub|sub|rr|ctrl)|mqttx)(?P<quote>[\"'])[^\n]{0,400}?(?P=quote)-P(?P=quote),[ \t]{0,9}"
+        r"(?P=quote))(?!\[masked)[^\"'\n]++"
+    ),
     _rule(
         r"(?i)((?:mosquitto_|ht|vmq-)passwd[ \t]{1,9}+(?:-[a-z]{1,9}[ \t]{1,9}+){1,4}[^\s\-]\S{0,200}[ \t]{1,9}+"
         r"\S{1,100}[ \t]{1,9}+)(?!\[masked)\S++"
     ),
     _rule(
-        rf"(?i)((?:{_PROMPT}|ctl [^\n]{{0,60}}?|admins )(?:passwd|change_password|add_user)[ \t]{{1,9}}+"
+        rf"(?i)((?:(?:{_PROMPT}|ctl [^\n]{{0,60}}?|admins )(?:passwd|change_password|add_user)|"
+        rf"ctl [^\n]{{0,60}}?(?:admins|users) add)[ \t]{{1,9}}+"
         rf"[^\s=:\-][^\s=:]{{0,80}}"
         rf"[ \t]{{1,9}}+)(?!\[masked|-)\S++(?=[ \t\r]{{0,40}}(?:{END}|[;&|#\"'`]))"
     ),
@@ -163,12 +200,14 @@ _RULES = (
         rf"(?![\"'\\])(?=\S++[ \t\r]{{0,40}}{END}|[^\n=:]*+{END}|[^\n]*?{JOINT})[^\s{JOINT}][^\n]*+"
     ),
     _rule(
-        rf"(?i)({_BEGIN}[ \t]{{0,40}}[\w.\-]{{0,40}}?(?:passw"
+        rf"(?i)({_BEGIN}[ \t]{{0,40}}(?:(?:env|arg|setenv)[ \t]{{1,9}})?[\w.\-]{{0,40}}?(?:passw"
         rf"(?:or)?d|secret|bridge_psk|requirepass|masterauth)(?:_file)?"
         rf"[ \t]{{1,40}}+){_NO_SECRET}(?![=:])[^\s\"\\]++(?={_STOP})"
     ),
     _rule(
-        r"(?i)((?:login|machine)[ \t]{1,9}[\w*]\S{0,100}[ \t]{1,9}passw(?:or)?d[ \t]{1,9}+)(?!\[masked)"
+        r"(?i)((?:login|machine|user(?:name)?(?=[^\n]{1,120}passw"
+        r"(?:or)?d[ \t]{1,9}[^\s\d]*[\d!@#$%^&*+=~?]))[ \t]{1,9}[\w*]\S{0,100}[ \t]{1,9}passw"
+        r"(?:or)?d[ \t]{1,9}+)(?!\[masked)"
         rf"{_NO_WORD}\S++"
     ),
     _rule(r"(?i)(//[\w.\-/:]{1,200}:_(?:auth|password|authToken)[ \t]{0,9}=[ \t]{0,9})(?!\[masked)\S++"),
@@ -177,18 +216,26 @@ _RULES = (
         rf"(?i)((?<![\w\\=]\")(?<![\w\\=])\"[\w.\-]{{0,60}}{HARD_KEY}=)(?!\[masked|\\?\"){_NO_SECRET}"
         rf"[^\"\n\\]++(?=\")"
     ),
+    # User and password as a pair.
+    _rule(
+        rf"(?i)((?<![a-z])(?:auth|credentials?){IS}(?:Some)?\({{1,2}}{_STRING}\s{{0,9}},\s{{0,9}}[\"'])"
+        rf"(?!\[masked)[^\"'\n]++"
+    ),
     # A pass phrase of several words.
     _rule(
         rf"(?i)((?:passw(?:or)?d|passphrase|passcode|pwd|api[ _\-]?key|口令|密码)(?:: |：) ?){_NO_SECRET}{_NO_WORD}"
         rf"(?![\w.$]{{1,200}}(?:Exception|Error)|[\"'\\])[^\s,;\"'(){{}}\[\]<>|=\\:]{{1,60}}{_WORDS_MORE}"
     ),
     # A setting anywhere. In JSON a number gets quotes, so that the document stays one.
+    _rule(rf"(?i)({HARD_KEY}{IS})(?:{_MARKED})"),
+    _rule(rf"(?i)({SOFT}{IS})(?:{_MARKED})"),
     _rule(rf"(?i)({HARD_KEY}{IS}{QUOTE}?+){_NO_SECRET}{_VALUE}"),
     _rule(rf"(?i)({SOFT}{IS}{QUOTE}?+){_NO_SECRET}{_NO_COUNT}{_VALUE}"),
+    _rule(rf"(?i)((?:{{|\()[\"']?[\w.\-]{{0,60}}?{KEY}[\"']?,[ ]?<<\"){_NO_SECRET}[^\"\n]++", *_OF_NAMES),
     _rule(rf"(?i)((?:{START}|\s){KEY}\t{{1,9}}+)(?!\[masked)(?=[^\s]*\d|[^\s]++[ \r]{{0,9}}{END})\S++"),
     _rule(
-        r"(?i)((?:密码|口令|令牌|密钥|授权码|验证码)(?:为|是|：|改为|改成)[ \t]{0,4}[\"'「“]?)(?!\[masked)"
-        r"[\x21-\x7e]{4,}+"
+        r"(?i)((?:密码|口令|令牌|密钥|授权码|验证码)(?:(?:为|是|：|改为|改成|已?重置为)[ \t]{0,4}[\"'「“]?|"
+        r"[ \t]{0,4}[「“]|(?:(?<=新密码)|(?<=新口令))[ \t]{1,4}(?=[\x21-\x7e]*\d)))(?!\[masked)[\x21-\x7e]{4,}+"
     ),
     # The key of many meanings, where its value is no name of a method.
     _rule(
@@ -198,6 +245,28 @@ _RULES = (
         'auth"',
         "auth'",
         'auth\\"',
+    ),
+    _rule(
+        rf"(?i)((?<![a-z])(?:auth|cred(?:ential)?s?|zugangsdaten){IS}{QUOTE}?+[a-z][\w.@\-]{{0,60}}"
+        rf"(?::|[ ]?/[ ]))(?!\[masked|//)"
+        rf"(?=[^\s\"',]*[\d!#$%^&*+=~?])(?=[^\s\"',]*[a-z])[^\s\"',/]++(?=[\s\"']|$)",
+        "auth:",
+        "auth=",
+        "auth ",
+        'auth"',
+        "auth'",
+        'auth\\"',
+        "cred:",
+        "cred=",
+        "creds",
+        "credential",
+        "zugangsdaten",
+    ),
+    _rule(rf"(?i)((?<![a-z])user(?:name)? ?/ ?pass(?:word)?{IS}[a-z][\w.@\-]{{0,60}} ?[/:] ?)(?!\[masked)[^\s\"',]++"),
+    _rule(
+        r"(random_password\"(?:(?!\"type\")[^\n]){0,3000}?\"result\"[ \t]{0,9}:[ \t]{0,9}\")(?!\[masked)"
+        r"(?:[^\"\\\n]|\\[^\n])++",
+        "random_password",
     ),
     # Calls and representations.
     _rule(
@@ -214,13 +283,14 @@ _RULES = (
     _rule(r"(?i)((?:identified[ \t]{1,9}by|password)[ \t]{1,9}[\"'])(?!\[masked)[^\"'\n=:,]++(?=[\"'])"),
     # Prose.
     _rule(
-        rf"(?i)({_SPELLED}(?: (?:for|of|on) [^\s,;:]{{1,80}}(?: [^\s,;:]{{1,80}})?)? (?:is|was|"
-        rf"(?:set|changed|reset|rotated) to)"
-        rf"(?: now| still| set to| changed to)?[ :]{{1,4}}[\"'`]?){_NO_WORD}(?!\[masked)"
+        rf"(?i)({_SPELLED}(?: (?:for|of|on|von|vom|für|zum) [^\s,;:]{{1,80}}(?: [^\s,;:]{{1,80}})?(?: {_VERB}|:"
+        rf"(?! ?\d{{1,6}}(?!\w)))|"
+        rf" {_VERB})(?: now| still| jetzt| set to| changed to)?[ :]{{1,4}}[\"'`]?){_NO_WORD}(?!\[masked)"
         rf"(?=[^\s\"'`]*[\d!@#$%^&*_+=~?]|[^\s\"'`]++[\"'`]|[^\s\"'`]++[ \t\r]{{0,9}}{END})[^\s\"'`,;]++(?<![.)])"
     ),
     _rule(
-        rf"(?i)((?:with|using|and|enter|use|the) (?:the |new |old )?{_SPELLED} [\"'`]?){_NO_WORD}(?!\[masked)"
+        rf"(?i)((?:(?:with|using|and|enter|use|the) "
+        rf"(?:the |new |old )?{_SPELLED}|passwort|kennwort) [\"'`]?){_NO_WORD}(?!\[masked)"
         r"(?=[^\s\"'`]*\d)(?=[^\s\"'`]*[a-z])[^\s\"'`,;]++(?<![.)])"
     ),
     *(

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from mqlab.secrets import nested, rules
-from mqlab.secrets.keys import HARD, IS, JOINT, KEY, MASK, QUOTE, SIGN, SOFT, is_count, is_harmless
+from mqlab.secrets.keys import HARD, IS, JOINT, KEY, MASK, QUOTE, SIGN, is_count, is_harmless, is_secret
 
 _JOINT = re.compile(rf"(?<!\\)((?:\\\\)*)(\\\r?\n[ \t]*)|{JOINT}")
 _CONTINUED = re.compile(r"(?:(?<=\n)|\A)(?:[^\n]*(?<!\\)(?:\\\\)*\\\r?\n)++[^\n]*")
@@ -61,17 +61,28 @@ _ELEMENT = re.compile(
 )
 _QUOTED = re.compile(
     rf"(?i)(?P<begin>{HARD}[\w.\-]{{0,40}}{IS})(?:(?P<mark>\"\"\"|''')(?P<value>(?:(?!(?P=mark))[\s\S]){{0,20000}}?)"
-    r"(?P=mark)|(?P<quote>[\"'])(?P<short>[^\n\"']{0,2000}(?:\n"
+    r"(?P=mark)|(?P<quote>[\"'])(?![ \t]|\[masked)(?P<short>[^\n\"']{0,2000}(?:\n"
     r"(?![ \t]*[\w.\-]+[ \t]*[=:]|\[?\d{4}-\d|\s+at )[^\n\"']{0,400}){1,5})(?P=quote))"
 )
-_COLUMN = re.compile(rf"(?i)[ \t\"']*[\w.\-]{{0,40}}?(?:{HARD}|(?<![a-z])(?:{SOFT}))[\w.\-]{{0,20}}[ \t\"']*\r?")
-_CELLS = re.compile(r"[\w .\-\"'\r]+(?:([,;\t|])[\w .\-\"'\r]*)+")
+_COLUMN = re.compile(r"[\w.\- ]{1,80}")
+_CELLS = re.compile(r"[\w .\-\"'\r]*(?:([,;\t|])[\w .\-\"'\r]*)+")
+_RULER = re.compile(r"(?=[^\n]*-)[ \t|+:\-]++\r?")
+_ARGUMENT = re.compile(
+    rf"(?i)(?P<begin>(?:(?<=\n)|\A)[ \t]*(?:-[ \t]+)?(?P<mark>[\"']?)(?:--?[\w.\-]{{0,60}}?{KEY}|(?-i:-P))"
+    rf"(?P=mark)[ \t]*,?[ \t]*"
+    rf"\r?\n[ \t]*(?:-[ \t]+)?(?P=mark))(?![\[\-{{]|\d{{1,5}}\b)(?P<value>[^\s\"'][^\n\"']*?)(?="
+    rf"(?P=mark)[ \t]*,?[ \t]*\r?(?:\n|\Z))"
+)
+_RANDOM = re.compile(
+    r"(?P<begin>random_password\"(?:(?!\"type\")[\s\S]){0,3000}?\"result\"[ \t]*:[ \t]*\")(?!\[masked)(?P<value>"
+    r"(?:[^\"\\\n]|\\[^\n])++)"
+)
 
 
 _WORD = (
     r"(?:passw|kennwort|passphrase|passcode|pwd|secret|credential|jaas|certificate.chain|user.info|\bsalt|token|pass|\bpw|"
-    r"(?:api|access|private|account|master|stored|server|encryption|signing|keystore|shared|webhook|client)[._-]?key|"
-    r"\bpsk|\bhmac|密码|口令|令牌|密钥|密匙|私钥|凭证|凭据|授权码|验证码|パスワード|비밀번호|пароль|contraseña)"
+    r"(?:api|access|private|account|master|stored|server|encryption|signing|keystore|shared|webhook|client)[._ -]?key|"
+    r"\bpsk|\bhmac|secure.?json.?data|密码|口令|令牌|密钥|密匙|私钥|凭证|凭据|授权码|验证码|パスワード|비밀번호|пароль|contraseña)"
 )
 _OPENERS = "|".join((
     r"-----BEGIN",
@@ -80,8 +91,10 @@ _OPENERS = "|".join((
     rf"{_WORD}[\w.\-\"'\\]*\s*(?:=>|->|:=|[:=])?\s*(?:[\[{{](?:[^hm\s]|\s|$)|\"\"\"|'''|\"[^\"]*$|'[^']*$)",
     r"kind[\"'\\]*\s*:\s*[\"'\\]*secret",
     rf"<[^<>]*{_WORD}[^<>]*>\s*$|{_WORD}[\w.\-]*</[^<>]*>\s*(?:<value>\s*)?$",
-    rf"^(?:[\w .\-\"']*[,;\t|])+[\w.\-\"']*{_WORD}[\w .\-\"']*(?:[,;\t|][\w .\-\"']*)*\r?$",
-    rf"^[\w.\-\"']*{_WORD}[\w .\-\"']*(?:[,;\t|][\w .\-\"']*)+\r?$",
+    rf"^(?:[\w .\-\"']*[,;\t|])+[\w .\-\"']*{_WORD}[\w .\-\"']*(?:[,;\t|][\w .\-\"']*)*\r?$",
+    rf"^[\w .\-\"']*{_WORD}[\w .\-\"']*(?:[,;\t|][\w .\-\"']*)+\r?$",
+    r"^[\s\-\"']*-P[\"',\s]*$",
+    r"random_password\"",
 ))  # fmt: skip
 """Lines with which a secret of several lines may begin, for Polars, which looks neither back nor ahead."""
 _ENDS = r"(?:[:=|>{\[\\\"',+\-]|\w[DEKNSTWYdeknstwy])\s*$|-----BEGIN"
@@ -133,6 +146,8 @@ def _masked(text: str) -> str:
     text = _QUOTED.sub(_quoted, text)
     text = _PAIR.sub(lambda found: found[1] + _like(found["value"]) + found["rest"], text)
     text = _PAIR_BLOCK.sub(lambda found: found["begin"] + _each_line(found["value"]), text)
+    text = _ARGUMENT.sub(lambda found: found["begin"] + MASK, text)
+    text = _RANDOM.sub(lambda found: found["begin"] + MASK, text)
     text = _ELEMENT.sub(lambda found: found["begin"] + _each_line(found["value"]), text)
     return "\n".join(_columns(_indented(text.split("\n"))))
 
@@ -274,6 +289,11 @@ def _siblings(lines: Sequence[str], place: int, column: int) -> Iterator[int]:
                 break
 
 
+def _is_secret(cell: str) -> bool:
+    name = cell.strip(" \t\r\"'")
+    return _COLUMN.fullmatch(name) is not None and is_secret(name.replace(" ", "_"))
+
+
 def _columns(lines: list[str]) -> list[str]:
     """*lines* with the cells masked that stand under the name of a secret in a table."""
     place = 0
@@ -281,10 +301,12 @@ def _columns(lines: list[str]) -> list[str]:
         header = lines[place]
         cells = _CELLS.fullmatch(header) if len(header) < _LONGEST_NAME else None
         mark = cells[1] if cells else ""
-        secret = [n for n, cell in enumerate(header.split(mark)) if _COLUMN.fullmatch(cell)] if mark else []
+        secret = [n for n, cell in enumerate(header.split(mark)) if _is_secret(cell)] if mark else []
         place += 1
         if not secret:
             continue
+        if place < len(lines) and _RULER.fullmatch(lines[place]):
+            place += 1
         while place < len(lines) and lines[place].count(mark) == header.count(mark):
             parts = lines[place].split(mark)
             for number in secret:

@@ -22,6 +22,8 @@ falcon x2x4z 7d9f8b6c5d | pod=billing-7d9f8b6c5d-x2x4z namespace=team-falcon
 0A140007 10.20.0.7 | msgId 0A1400072B414E0E2F2A697F4FAA001B of 10.20.0.7
 fe80::5054:ff:feab:cdef | from fe80::5054:ff:feab:cdef
 52:54:00:ab:cd:ef | HWaddr 52:54:00:ab:cd:ef
+3C-52-82 1F-EE-08 | Physical Address: 3C-52-82-1F-EE-08
+ac52 ee09 | learned ac52.821f.ee09 on port 3
 123456789012 | arn:aws:iam::123456789012:role/x
 0b0f0f10-aaaa-4bbb-8ccc-0123456789ab | subscription 0b0f0f10-aaaa-4bbb-8ccc-0123456789ab
 5L6g3nShT eMCtK X86sw | Cluster ID = 5L6g3nShT-eMCtK--X86sw
@@ -34,6 +36,7 @@ anna | open /home/anna/app.log
 anna | C:\\Users\\anna\\Desktop\\x.txt
 1701234567 | phone 1701234567
 170 1234567 | call +49 (0)170 1234567 now
+0561 4477 999 | {"tel":"0561 4477 999"}
 8888-6666 | call 010-8888-6666 now
 90871234 | customer (ID 90871234) called
 555-123-4567 | call 555-123-4567 now
@@ -85,6 +88,13 @@ libs/jackson-databind-2.10.5.1.jar
 @pytest.mark.parametrize("line", SOFTWARE.strip().split("\n")[:-1])
 def test_the_softwares_own_words_numbers_and_moments_stay(line):
     assert redacted(line) == line
+
+
+def test_a_mask_stays_readable_where_a_name_is_expected():
+    lines = "username=[masked] host: [masked], user=[hidden] group.id=[masked]\n(p2, c1, k60, u'[masked]')"
+    written = redacted(lines)
+    assert written.count("[masked]") == lines.count("[masked]")
+    assert "user=[hidden]" in written
 
 
 def test_words_are_replaced_alike_whatever_their_case():

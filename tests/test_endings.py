@@ -16,7 +16,6 @@ import mqlab
 from mqlab import endings
 from mqlab.errors import LimitError, MqlabError
 from mqlab.gather import schedule
-from mqlab.stopping import SENTENCES
 
 BUSY = """
 import subprocess, sys, tempfile, time

@@ -150,10 +150,12 @@ def told(error: BaseException) -> int:
 
 
 def _interrupt(error: BaseException) -> int | None:
-    """The signal of Ctrl-C where *error* is one, or what click makes of one."""
+    """The signal where *error* is Ctrl-C, another that a capture takes for it, or what click makes of one."""
     import click
 
-    return signal.SIGINT if isinstance(error, KeyboardInterrupt | click.Abort) else None
+    if not isinstance(error, KeyboardInterrupt | click.Abort):
+        return None
+    return getattr(error.__cause__ or error, "number", signal.SIGINT)
 
 
 def _misused(error: BaseException) -> int | None:

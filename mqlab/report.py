@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -39,6 +40,7 @@ _MARKS = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 """What turns the reading order around."""
 _CONTROLS = dict.fromkeys((7, 8, 27, *range(127, 160), *_MARKS), "�")
 """With what a terminal obeys: names and lines of the material may hold both, plotly's script does not."""
+_DOCTYPE = re.compile(r"\A\s*<!doctype html>\s*", re.IGNORECASE)
 _SCRIPT = Path(__file__).parent / "templates" / "report.js"
 
 
@@ -112,12 +114,18 @@ def html(
 
 
 def page(template: str, **names: Any) -> str:
-    """A template as a page that opens offline: its charts are drawn by the one script that it may run."""
+    """A template as a page that opens offline: its charts are drawn by the one script that it may run.
+
+    That is said before anything else on the page, for a team's template may hold a script or load something.
+    """
     plotly = plotly_script()
     draw = languages.chart_locale() + _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
     policy = _POLICY.format(" ".join(map(script_hash, (plotly, draw))))
-    names |= {"plotly": SafeText(plotly), "draw": SafeText(draw), "policy": policy}
-    return languages.page(pages.page(template, names)).translate(_CONTROLS)
+    names |= {"plotly": SafeText(plotly), "draw": SafeText(draw)}
+    text = languages.page(_DOCTYPE.sub("", pages.page(template, names)))
+    return f'<!DOCTYPE html>\n<meta http-equiv="Content-Security-Policy" content="{policy}">\n{text}'.translate(
+        _CONTROLS
+    )
 
 
 def _versions(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:

@@ -8,11 +8,14 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import psutil
 import pytest
 
 import mqlab
+from mqlab import endings
 from mqlab.errors import LimitError, MqlabError
+from mqlab.gather import schedule
 
 BUSY = """
 import subprocess, sys, tempfile, time
@@ -189,3 +192,12 @@ def test_a_limit_of_the_machine_is_no_bug_wherever_it_is_met(error, begin):
 @pytest.mark.parametrize("error", [KeyError("x"), OSError(errno.ENOENT, "x"), RuntimeError("too many partitions")])
 def test_what_is_about_no_limit_stays_a_bug(error):
     assert LimitError.behind(error) is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("through", [lambda stop: stop, lambda stop: chained(click.Abort(), stop)])
+def test_a_signal_before_a_capture_gathers_is_called_by_its_own_name(number, through, capsys, monkeypatch):
+    monkeypatch.setattr(endings.watch, "number", None)
+
+    assert endings.told(through(schedule.Stopped(number))) == 128 + number
+    assert capsys.readouterr().err == f"mqlab: {SENTENCES[number]}\n"

@@ -1,6 +1,7 @@
 """Other users of the machine: they get no token, no way into Spark, and mqlab trusts nothing that they left behind."""
 
 import copy
+import json
 import os
 import socket
 import stat
@@ -13,7 +14,7 @@ import psutil
 import pytest
 
 from mqlab.cache import owner, storage, workspace
-from mqlab.errors import WorkspaceError
+from mqlab.errors import WarmSessionError, WorkspaceError
 from mqlab.spark import jvm, relay, session, warm
 
 NOBODY = 65534
@@ -257,3 +258,25 @@ def test_another_user_sees_nothing_of_a_workspace(tmp_path):
 
     assert modes == [0o700] * 3
     assert subprocess.run(["ls", made], user=NOBODY, capture_output=True, check=False).returncode != 0
+
+
+@SECOND_USER
+def test_a_session_folder_of_another_user_is_refused(planted, tmp_path):
+    planted(uid=NOBODY, name="session")
+
+    with pytest.raises(WarmSessionError, match="it belongs to nobody"):
+        warm.stop(tmp_path)
+
+
+@SECOND_USER
+def test_a_server_that_another_user_wrote_down_is_not_stopped(planted, tmp_path):
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", warm._CLASS]) as other:
+        file = planted(name="session") / "server.json"
+        known = {"host": "127.0.0.1", "port": 1, "pid": other.pid, "token": "x", "spark_version": warm.SPARK_VERSION}
+        file.write_text(json.dumps(known))
+        os.chown(file, NOBODY, NOBODY)
+
+        assert not warm.stop(tmp_path)
+        assert other.poll() is None
+        assert not file.exists()
+        other.kill()

@@ -72,6 +72,35 @@ def test_a_template_includes_its_neighbours_and_what_it_shows_is_escaped(tmp_pat
     assert pages.page(str(own), {"title": "<b>"}) == "near &lt;b&gt;"
 
 
+@pytest.mark.parametrize("name", ["link.j2", "up/secret.j2", "../secret.j2"])
+@pytest.mark.parametrize("tag", ["include '{}'", "extends '{}'", "import '{}' as x", "from '{}' import x"])
+def test_no_way_leads_a_template_out_of_its_folder(tmp_path, tag, name):
+    (tmp_path / "secret.j2").write_text("secret", encoding="utf-8")
+    folder = tmp_path / "ours"
+    folder.mkdir()
+    (folder / "link.j2").symlink_to(tmp_path / "secret.j2")
+    (folder / "up").symlink_to(tmp_path)
+
+    with pytest.raises(BadTemplateError, match="there is no template"):
+        pages.page(str(written(folder, f"{{% {tag.format(name)} %}}")), {})
+
+
+def test_a_limit_that_a_template_meets_is_named(tmp_path):
+    with pytest.raises(BadTemplateError, match=r"line 1: (MemoryError|OverflowError)\.|line 1: .*index-sized"):
+        pages.page(str(written(tmp_path, "{{ 'a' * (2 ** 62) }}")), {})
+
+
+@pytest.mark.parametrize(
+    "text", ["{% extends 'base.html.j2' %}", "<script>alert(1)</script>", "<!doctype html><img src=x>"]
+)
+def test_what_a_page_may_load_and_run_stands_before_everything_of_a_template(tmp_path, text):
+    head = '<!DOCTYPE html>\n<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+    shown = page(written(tmp_path, text))
+
+    assert shown.startswith(head)
+    assert shown.lower().count("<!doctype") == shown.count("Content-Security-Policy") == 1
+
+
 @pytest.mark.parametrize(
     ("options", "because"),
     [

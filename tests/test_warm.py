@@ -56,6 +56,14 @@ def listeners(pid):
     return {one.laddr.ip.removeprefix("::ffff:") for one in known if one.status == psutil.CONN_LISTEN}
 
 
+@pytest.mark.parametrize("text", ["{", "[]", "null", '{"pid": 1, "port": 2}', '{"pid": "x", "port": 2, "token": 3}'])
+def test_a_file_that_names_no_server_counts_as_none(tmp_path, text):
+    (warm.folder(tmp_path) / "server.json").write_text(text)
+
+    assert warm.found(tmp_path) is None
+    assert not warm.stop(tmp_path)
+
+
 def test_without_a_server_there_is_nothing_to_show_or_stop(tmp_path):
     assert warm.found(tmp_path) is None
     assert warm.answering(tmp_path) is None

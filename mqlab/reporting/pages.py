@@ -63,7 +63,7 @@ def _of_team(template: str, names: Mapping[str, object]) -> str:
     path = Path(template)
     source = _source(path)
     own = jinja2.FunctionLoader(lambda name: (source, str(path), None) if name == template else None)
-    folder = jinja2.FileSystemLoader(path.parent)
+    folder = jinja2.FunctionLoader(lambda name: _neighbour(path.parent, name))
     try:
         return (
             _environment(jinja2.ChoiceLoader([own, jinja2.PackageLoader("mqlab"), folder]))
@@ -75,7 +75,15 @@ def _of_team(template: str, names: Mapping[str, object]) -> str:
     except jinja2.TemplateNotFound as error:
         raise BadTemplateError(f"{_line(error, path)}: there is no template {error.name!r}.") from error
     except Exception as error:
-        raise BadTemplateError(f"{_line(error, path)}: {' '.join(str(error).split()).rstrip('.')}.") from error
+        said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        raise BadTemplateError(f"{_line(error, path)}: {said}.") from error
+
+
+def _neighbour(folder: Path, name: str) -> tuple[str, str, None] | None:
+    """A file of *folder* that a template names; none where ``..``, a root or a link leads out of it."""
+    file = folder / name
+    inside = file.resolve().is_relative_to(folder.resolve())
+    return (_source(file), str(file), None) if inside and file.is_file() else None
 
 
 def _source(path: Path) -> str:

@@ -30,6 +30,7 @@ from pyspark import __version__ as SPARK_VERSION
 from pyspark.errors import PySparkException
 
 from mqlab.cache import storage
+from mqlab.cache.owner import objection
 from mqlab.errors import WarmSessionError
 from mqlab.spark import jvm, relay
 
@@ -92,6 +93,8 @@ def folder(cache: Path) -> Path:
         place.chmod(stat.S_IRWXU)
     except OSError as error:
         raise WarmSessionError(f"{place}: {error.strerror or error}") from error
+    if because := objection(place):
+        raise WarmSessionError(f"{place}: {because}")
     return place
 
 
@@ -157,6 +160,19 @@ def _discovery(place: Path) -> Discovery:
     return Discovery(str(place / _FILE))
 
 
+def _forget_nonsense(discovery: Discovery) -> None:
+    """Remove a file that names no server, or that somebody else wrote: PySpark would believe it, or trip over it."""
+    file = Path(discovery.directory) / _FILE
+    try:
+        known = json.loads(storage.get(file) or b"")
+        fits = all(isinstance(known[key], str) for key in ("host", "token", "spark_version"))
+        _ = int(known["port"]), int(known["pid"])
+    except (ValueError, KeyError, TypeError):
+        fits = False
+    if not fits:
+        storage.remove(file)
+
+
 @contextmanager
 def _private(temporary: Path) -> Iterator[None]:
     """Within it what is started writes for this user alone, its temporary files to the new folder *temporary*.
@@ -188,6 +204,7 @@ def _whole(discovery: Discovery) -> Iterator[None]:
 def _end(discovery: Discovery) -> bool:
     from pyspark.sql.connect.local_server import LocalConnectServer
 
+    _forget_nonsense(discovery)
     server = LocalConnectServer(discovery)
     ended = bool(server.stop()) and server.pid is not None
     deadline = time.monotonic() + _ENDING

@@ -9,6 +9,7 @@ note, or two files in their midst, are doubles.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import polars as pl
@@ -76,7 +77,7 @@ def _of_one_part(shared: pl.DataFrame, numbered: pl.DataFrame, holders: Mapping[
     )
     found = []
     for run in runs.filter(_is_part()).sort("source", "source_other", "shift").to_dicts():
-        if _may_be_one(holders[run["source"]], holders[run["source_other"]]):
+        if _may_be_one(holders[run["source"]], holders[run["source_other"]], run["fine"] >= TELLING_ROWS):
             number = pl.col("number").is_between(run["number_first"], run["number_last"])
             found.append(
                 rows.filter(number, source=run["source"]).select(
@@ -98,5 +99,18 @@ def _is_part() -> pl.Expr:
     return (lines == last - first + 1) & begins & (left <= _TORN) & ((lines > 1) | whole)
 
 
-def _may_be_one(one: Holder, other: Holder) -> bool:
-    return one.party is None or other.party is None or one.party == other.party
+def _may_be_one(one: Holder, other: Holder, tells: bool) -> bool:
+    """Whether two files may be of one party; *tells*: the rows they share are many, with moments finer than a second.
+
+    ``x-processed-2.csv`` beside ``x-processed.csv`` is a second copy, or of a second process: only its rows can tell.
+    """
+    if one.party is None or other.party is None or one.party == other.party:
+        return True
+    return tells and bool(_numbered(one, other) or _numbered(other, one))
+
+
+def _numbered(one: Holder, other: Holder) -> re.Match[str] | None:
+    """Whether *one* has the name of *other* and a number behind it, in the same folder."""
+    folder, slash, name = other.place.rpartition("/")
+    stem, dot, ending = name.partition(".")
+    return re.fullmatch(rf"{re.escape(folder + slash + stem)}[-_. ]?\d{{1,2}}{re.escape(dot + ending)}", one.place)

@@ -89,6 +89,22 @@ def test_what_two_processes_noted_are_doubles():
 
 
 @pytest.mark.parametrize(
+    ("other", "step", "again"),
+    [
+        (Holder("w/x-consumed-2.csv", "x2"), 1.001, 200),
+        (Holder("w/x-consumed-2.csv", "x2"), 1.0, 0),
+        (Holder("w/x-consumed-b.csv", "xb"), 1.001, 0),
+        (Holder("v/x-consumed-2.csv", "x2"), 1.001, 0),
+    ],
+    ids=["numbered", "numbered, whole seconds", "named", "another folder"],
+)
+def test_a_number_behind_a_name_makes_no_party_where_the_rows_are_the_same(other, step, again):
+    drawn = noted("a", range(200), step) + noted("b", range(300), step)
+    told = left(drawn, {"a": Holder("w/x-consumed.csv", "x"), "b": other})[1]
+    assert told == ({"b": ("a", again, False)} if again else {})
+
+
+@pytest.mark.parametrize(
     ("numbers", "step"), [(range(TELLING_ROWS - 1), 1.001), (range(300), 1.0), ([4], 1.001)],
     ids=["few", "whole seconds", "one row"],
 )  # fmt: skip

@@ -113,6 +113,20 @@ def test_what_cannot_be_told_counts_once_and_is_open(numbers, step):
     assert left(drawn, UNTOLD)[1] == {"b": ("a", len(numbers), True)}
 
 
+def test_a_file_that_stands_in_another_one_in_another_order_counts_once():
+    drawn = noted("a", range(200)) + [row | {"line": 500 - row["line"]} for row in noted("b", range(150))]
+    assert left(drawn, UNTOLD)[1] == {"b": ("a", 150, False)}
+    assert left(drawn, APART)[1] == {}
+    coarse = noted("a", range(200), 1.0) + [row | {"line": 500 - row["line"]} for row in noted("b", range(150), 1.0)]
+    assert left(coarse, UNTOLD)[1] == {}
+
+
+def test_what_a_sorted_copy_notes_more_often_was_handled_more_often():
+    twice = [row | {"line": 2 * row["line"] + time} for row in noted("b", range(150)) for time in (0, 1)]
+    kept, _ = left(noted("a", reversed(range(150))) + twice, UNTOLD)
+    assert sorted(kept["a"] + kept["b"]) == sorted([*range(150)] * 2)
+
+
 def test_the_same_comes_out_whatever_the_order_of_rows():
     drawn = noted("a", range(300)) + noted("b", range(150, 400)) + noted("c", range(100, 500))
     holders = {**UNTOLD, "c": Holder("z/consumed.csv", None)}

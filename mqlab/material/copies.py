@@ -1,7 +1,8 @@
 """Copies: what was gathered twice is read once, whatever it is called and however it is compressed.
 
 Whether lines end as on Windows is no difference. Equal bytes alone make no copy: the output of a command that did not
-change is another observation at another moment, and two brokers may have the same settings. Files of the same bytes are one thing where
+change is another observation at another moment, and two brokers may have the same settings. Files of the same bytes
+are one thing where
 
 * nobody else can have written them: a log or ledger with many moments, or samples that name their instance;
 * they have the same place: the same path but for what copying and packing add to names, and the same moment in it;
@@ -118,7 +119,7 @@ def _of_one_size(sources: Sequence[Source]) -> list[str]:
 
 
 def _content(source: Source) -> str | None:
-    """A digest of all of its content, decompressed, whatever ends its lines; None where it cannot be read to its end."""
+    """A digest of all of its content, decompressed, whatever ends its lines; None where its end cannot be read."""
     found, meter, held = sha256(), streams.Meter(source.size, total=1 << 40, ratio=1000), b""
     try:
         with remote.opened(source.location) as stream:

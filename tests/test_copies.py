@@ -99,6 +99,14 @@ def test_compression_makes_no_other_file(take, packed):
     assert take({"server.log": large, "old.log.z": packed(large)}) == {"old.log.z": "server.log"}
 
 
+@pytest.mark.parametrize("times", [1, 200, 2000])
+def test_the_ends_of_lines_make_no_other_file(take, times):
+    large = LOG * times
+    windows = large.replace(b"\n", b"\r\n")
+    assert take({"a/server.log": large, "b/server.log": windows}) == {"b/server.log": "a/server.log"}
+    assert take({"a/server.log": large, "b/server.log": windows[:-2] + b"X\r\n"}) == {}
+
+
 def test_files_that_differ_behind_their_beginning_are_no_copies(take):
     large = LOG * 200
     assert take({"a.log": large, "b.log": large[:-2] + b"X\n", "c.log": gzip.compress(large[:-2] + b"Y\n")}) == {}

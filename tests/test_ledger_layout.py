@@ -48,6 +48,11 @@ def test_columns_without_a_header_are_told_by_what_stands_in_them(text, columns,
     assert told(text) == (columns, role, "shape")
 
 
+def test_a_ledger_whose_newest_row_comes_first_has_the_same_columns():
+    newest_first = "".join(reversed(SHIPPED.splitlines(keepends=True)))
+    assert told(newest_first) == told(SHIPPED)
+
+
 def test_one_partition_does_not_make_a_key_of_the_offset():
     text = "\n".join(f"{n},0,{n},17952627568{n:02d}" for n in range(30))
     assert told(text)[0] == {"key": "0", "queue": "1", "offset": "2", "time": "3"}

@@ -49,6 +49,8 @@ def places(rows: Sequence[Sequence[str]]) -> tuple[Columns, str] | None:
     if not moments or len(columns) < 2:
         return None
     time = moments[0]
+    if _is_newest_first(columns[time]):
+        columns = [cells[::-1] for cells in columns]
     rest = [n for n in range(len(columns)) if n not in moments]
     numbers = [n for n in rest if all(_NUMBER.fullmatch(cell) for cell in columns[n])]
     found = {"time": str(time), **_words(columns, [n for n in rest if n not in numbers])}
@@ -62,6 +64,11 @@ def places(rows: Sequence[Sequence[str]]) -> tuple[Columns, str] | None:
     if not pair:
         return found, "sent"
     return found, "processed" if time == 0 else "acked"
+
+
+def _is_newest_first(moments: Sequence[str]) -> bool:
+    steps = [(earlier < later) - (earlier > later) for earlier, later in pairwise(moments)]
+    return sum(steps) < 0
 
 
 def rising_pair(columns: Sequence[Sequence[str]], free: Sequence[int], topic: Sequence[str]) -> tuple[int, int] | None:

@@ -1,7 +1,8 @@
 """Copies: what was gathered twice is read once, whatever it is called and however it is compressed.
 
-Equal bytes alone make no copy: the output of a command that did not change is another observation at another moment,
-and two brokers may have the same settings. Files of the same bytes are one thing where
+Whether lines end as on Windows is no difference. Equal bytes alone make no copy: the output of a command that did not
+change is another observation at another moment, and two brokers may have the same settings. Files of the same bytes
+are one thing where
 
 * nobody else can have written them: a log or ledger with many moments, or samples that name their instance;
 * they have the same place: the same path but for what copying and packing add to names, and the same moment in it;
@@ -40,14 +41,20 @@ class Beginning:
     """What is kept of the first bytes of a file until all files are known."""
 
     digest: str
+    """Whatever ends its lines; of a file that is larger, of the first half, which is the same for both line ends."""
     is_whole: bool
+    ends_in_cr: bool
+    """Its first line ends as on Windows: the same text has another size elsewhere."""
     has_moments: bool
     names_instance: bool
 
     @classmethod
     def of(cls, start: bytes, most: int) -> Beginning:
         """From the first bytes of the content, *most* at most."""
-        return cls(digest(start), len(start) < most, has_moments(start), _INSTANCE.search(start) is not None)
+        is_whole, plain = len(start) < most, start.replace(b"\r\n", b"\n")
+        told = plain if is_whole else plain[: most // 2]
+        ends_in_cr = start.partition(b"\n")[0].endswith(b"\r")
+        return cls(digest(told), is_whole, ends_in_cr, has_moments(start), _INSTANCE.search(start) is not None)
 
 
 def read_once(sources: Sequence[Source], beginnings: Mapping[str, Beginning]) -> list[Source]:
@@ -96,7 +103,8 @@ def _identical(files: Mapping[str, Source], beginnings: Mapping[str, Beginning])
             yield paths
             continue
         by_content: dict[str, list[str]] = defaultdict(list)
-        for path in _of_one_size([files[path] for path in paths]):
+        is_mixed = len({beginnings[path].ends_in_cr for path in paths}) > 1
+        for path in paths if is_mixed else _of_one_size([files[path] for path in paths]):
             if content := _content(files[path]):
                 by_content[content].append(path)
         yield from (same for same in by_content.values() if len(same) > 1)
@@ -111,15 +119,18 @@ def _of_one_size(sources: Sequence[Source]) -> list[str]:
 
 
 def _content(source: Source) -> str | None:
-    """A digest of all of its content, decompressed; None where it cannot be read to its end."""
-    found, meter = sha256(), streams.Meter(source.size, total=1 << 40, ratio=1000)
+    """A digest of all of its content, decompressed, whatever ends its lines; None where its end cannot be read."""
+    found, meter, held = sha256(), streams.Meter(source.size, total=1 << 40, ratio=1000), b""
     try:
         with remote.opened(source.location) as stream:
             for block in streams.blocks(stream):
                 meter.add(len(block))
-                found.update(block)
+                text = held + block
+                held = b"\r" if text.endswith(b"\r") else b""
+                found.update(text.removesuffix(b"\r").replace(b"\r\n", b"\n"))
     except streams.BROKEN:
         return None
+    found.update(held)
     return found.hexdigest()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -94,7 +94,9 @@ def thinned(rows: pl.DataFrame, known: Known, *, others: bool = True) -> Mapping
     And which rows count elsewhere (``overlaps``). *others* is whether there is anything but ledgers of MQTT.
     """
     ledger, twice = overlaps.cut(parsed(rows), known.holders)
-    return {"overlaps": twice, **_thinned(ledger, known, others=others)}
+    same = dict(twice.filter(~pl.col("open")).select("source", "other").rows())
+    holders = {link: known.holders[same.get(link, link)] for link in known.holders}
+    return {"overlaps": twice, **_thinned(ledger, replace(known, holders=holders), others=others)}
 
 
 def _thinned(ledger: pl.DataFrame, known: Known, *, others: bool) -> Mapping[str, pl.DataFrame]:

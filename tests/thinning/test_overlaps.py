@@ -89,12 +89,42 @@ def test_what_two_processes_noted_are_doubles():
 
 
 @pytest.mark.parametrize(
+    ("other", "step", "again"),
+    [
+        (Holder("w/x-consumed-2.csv", "x2"), 1.001, 200),
+        (Holder("w/x-consumed-2.csv", "x2"), 1.0, 0),
+        (Holder("w/x-consumed-b.csv", "xb"), 1.001, 0),
+        (Holder("v/x-consumed-2.csv", "x2"), 1.001, 0),
+    ],
+    ids=["numbered", "numbered, whole seconds", "named", "another folder"],
+)
+def test_a_number_behind_a_name_makes_no_party_where_the_rows_are_the_same(other, step, again):
+    drawn = noted("a", range(200), step) + noted("b", range(300), step)
+    told = left(drawn, {"a": Holder("w/x-consumed.csv", "x"), "b": other})[1]
+    assert told == ({"b": ("a", again, False)} if again else {})
+
+
+@pytest.mark.parametrize(
     ("numbers", "step"), [(range(TELLING_ROWS - 1), 1.001), (range(300), 1.0), ([4], 1.001)],
     ids=["few", "whole seconds", "one row"],
 )  # fmt: skip
 def test_what_cannot_be_told_counts_once_and_is_open(numbers, step):
     drawn = noted("a", [*numbers, 5000], step) + noted("b", numbers, step)
     assert left(drawn, UNTOLD)[1] == {"b": ("a", len(numbers), True)}
+
+
+def test_a_file_that_stands_in_another_one_in_another_order_counts_once():
+    drawn = noted("a", range(200)) + [row | {"line": 500 - row["line"]} for row in noted("b", range(150))]
+    assert left(drawn, UNTOLD)[1] == {"b": ("a", 150, False)}
+    assert left(drawn, APART)[1] == {}
+    coarse = noted("a", range(200), 1.0) + [row | {"line": 500 - row["line"]} for row in noted("b", range(150), 1.0)]
+    assert left(coarse, UNTOLD)[1] == {}
+
+
+def test_what_a_sorted_copy_notes_more_often_was_handled_more_often():
+    twice = [row | {"line": 2 * row["line"] + time} for row in noted("b", range(150)) for time in (0, 1)]
+    kept, _ = left(noted("a", reversed(range(150))) + twice, UNTOLD)
+    assert sorted(kept["a"] + kept["b"]) == sorted([*range(150)] * 2)
 
 
 def test_the_same_comes_out_whatever_the_order_of_rows():

@@ -43,3 +43,14 @@ def test_rows_are_cited_where_they_stand():
 def test_ledgers_of_one_file_are_told_as_ever():
     alone = {link: Holder(link, None) for link in HOLDERS}
     assert "file" not in told("receipts", alone).columns
+
+
+def test_files_that_hold_the_same_rows_are_of_one_receiver_whatever_their_names():
+    names = ("source", "role", "line", "topic", "key", "at")
+    drawn = [("got", "received", n, "t", f"k{n}", 100 + 1.001 * n) for n in range(1, 201)]
+    drawn += [("got-2", "received", n, "t", f"k{n}", 100 + 1.001 * n) for n in range(1, 301)]
+    holders = {"got": Holder("got.csv", None), "got-2": Holder("got-2.csv", "2")}
+    known = ledgers.Known(mqtt=frozenset(holders), holders=holders)
+    found = ledgers.thinned(rows([dict(zip(names, row, strict=True)) for row in drawn]), known, others=False)
+    receipts = found["receipts"]
+    assert (set(receipts["source"]), set(receipts["file"]), receipts["rows"].sum()) == ({"got"}, {"got", "got-2"}, 300)

@@ -133,4 +133,4 @@ if not address.startswith("sc://"):
     own = mqlab.open_capture(paths, workspace=f"{workspace}/own")
     told["own"] = [jsonout.dumps(own.diagnosis) == told["json"], tables(own) == told["tables"]]
     told["own leaves"] = {k: v for k, v in os.environ.items() if environment.get(k) != v}
-print(json.dumps({"changed": changed, "told": told | {"tables": None}}))
+sys.stdout.write(json.dumps({"changed": changed, "told": told | {"tables": None}}))

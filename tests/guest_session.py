@@ -25,7 +25,7 @@ ODD = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "true",
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "7",
+    "spark.sql.shuffle.partitions": "3",
     "spark.sql.caseSensitive": "true",
     "spark.sql.files.ignoreMissingFiles": "true",
     "spark.sql.legacy.timeParserPolicy": "LEGACY",
@@ -133,3 +133,4 @@ if not address.startswith("sc://"):
     own = mqlab.open_capture(paths, workspace=f"{workspace}/own")
     told["own"] = [jsonout.dumps(own.diagnosis) == told["json"], tables(own) == told["tables"]]
     told["own leaves"] = {k: v for k, v in os.environ.items() if environment.get(k) != v}
+sys.stdout.write(json.dumps({"changed": changed, "told": told | {"tables": None}}))

@@ -221,8 +221,8 @@ def _copies(facts: Facts) -> Iterator[str]:
     whole = [c for c in facts.coverage if c.format == COPY]
     for one in whole[:1]:
         if whole[1:]:
-            path, of = one.source, one.copy_of
-            yield f"{number(len(whole))} files are copies and were not read again, such as {path} (of {of})"
+            name = one.source.rpartition("/")[2]
+            yield f"{number(len(whole))} files are copies and were not read again, such as {name}"
         else:
             yield f"{one.source} is a copy of {one.copy_of} and was not read again"
     for one in facts.coverage:

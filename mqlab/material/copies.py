@@ -4,7 +4,8 @@ Whether lines end as on Windows is no difference. Equal bytes alone make no copy
 change is another observation at another moment, and two brokers may have the same settings. Files of the same bytes
 are one thing where
 
-* nobody else can have written them: a log or ledger with many moments, or samples that name their instance;
+* nobody else can have written them: a log or ledger with many moments, samples that name their instance, or many
+  samples with their moments under one name;
 * they have the same place: the same path but for what copying and packing add to names, and the same moment in it;
 * they have the same place below two folders that share something that nobody else can have written, and of which
   nothing of that kind differs.
@@ -28,6 +29,8 @@ from mqlab.sources import COPY, Envelope, Reading, Source
 MOMENTS = 10
 """Different moments in the first 64 KB from which two processes do not write the same bytes. Judgement, no default
 behind it: a start of mosquitto prints some eight lines within one second."""
+SAMPLES = 4096
+"""Bytes from which samples of two hosts are not the same. Judgement: a hundred lines, of which some are load."""
 _MOMENT = re.compile(rb"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?|(?<![\d.])1[5-9]\d{8}(?:\.?\d{3,9})?(?!\d)")
 _FRACTION = re.compile(rb"(?:\d\d:\d\d:\d\d[.,]|1[5-9]\d{8}\.?)0*[1-9]\d*")
 _INSTANCE = re.compile(rb'"?instance"?\s?[:=]')
@@ -148,11 +151,13 @@ def _owner(source: Source, start: Beginning) -> str | None:
         return None
     if source.layout and source.reading is not Reading.LOG:
         return f"ledger of {json.loads(source.layout)['party']}" if _notes_many_moments(source) else None
-    return "anybody" if source.reading is Reading.LOG or start.names_instance else None
+    if source.reading is Reading.LOG or start.names_instance:
+        return "anybody"
+    return f"samples in {copied_name(source.name)}" if source.size >= SAMPLES else None
 
 
 def _notes_many_moments(source: Source) -> bool:
-    """Whether a ledger notes enough moments that are finer than a second; it is read until it does."""
+    """Whether it notes enough moments that are finer than a second; it is read until it does."""
     found: set[bytes] = set()
     try:
         with remote.opened(source.location) as stream:

@@ -10,6 +10,7 @@ Nothing here imports more than the standard library, so that a signal is minded 
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import select
 import signal
@@ -77,6 +78,7 @@ class Watch:
     def _raise(self, number: int, _: FrameType | None) -> None:
         if self.number is None:
             self.number = number
+            logging.disable()  # Py4J logs a traceback of Ctrl-C
             raise (Interrupted if number == signal.SIGINT else Stopped)(number)
 
     def _raise_again(self, lost: sys.UnraisableHookArgs) -> None:

@@ -1,6 +1,7 @@
 """However a run of the command line ends: one sentence, one exit code, and nothing of it left."""
 
 import errno
+import logging
 import os
 import signal
 import subprocess
@@ -201,3 +202,11 @@ def test_a_signal_before_a_capture_gathers_is_called_by_its_own_name(number, thr
 
     assert endings.told(through(schedule.Stopped(number))) == 128 + number
     assert capsys.readouterr().err == f"mqlab: {SENTENCES[number]}\n"
+
+
+def test_what_libraries_log_of_a_signal_reaches_nobody(monkeypatch):
+    monkeypatch.setattr(logging.root.manager, "disable", logging.NOTSET)
+
+    with pytest.raises(KeyboardInterrupt):
+        endings.Watch()._raise(signal.SIGINT, None)
+    assert not logging.getLogger().isEnabledFor(logging.CRITICAL)

@@ -13,7 +13,7 @@ import pytest
 from workspace_material import AT, LINE, PARTS, copied, write
 
 from mqlab import jsonout
-from mqlab.cache import batches, dependence, reading
+from mqlab.cache import batches, dependence, reading, storage
 from mqlab.capture import open_capture
 from mqlab.errors import WorkspaceError
 from mqlab.spark import guest
@@ -337,3 +337,11 @@ def test_nobody_else_may_look(bench):
 
     assert {path.name for path in written if path.stat().st_mode & others} == set()
     assert {path.name.split("-")[0] for path in written} > {"scan", "material", "rows", "index.json"}
+
+
+def test_what_cannot_be_put_in_place_leaves_nothing(tmp_path):
+    (tmp_path / "entry").mkdir()
+
+    with pytest.raises(OSError, match="entry"):
+        storage.put(tmp_path / "entry", b"x", by_way_of=tmp_path / "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["entry"]

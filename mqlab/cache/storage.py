@@ -14,9 +14,13 @@ def put(path: Path, content: bytes, by_way_of: Path) -> None:
 
     *by_way_of* is a name that nobody else uses, on the same file system.
     """
-    by_way_of.touch(mode=0o600)
-    by_way_of.write_bytes(content)
-    by_way_of.replace(path)
+    try:
+        by_way_of.touch(mode=0o600)
+        by_way_of.write_bytes(content)
+        by_way_of.replace(path)
+    except BaseException:
+        remove(by_way_of)
+        raise
 
 
 def get(path: Path) -> bytes | None:

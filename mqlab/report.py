@@ -40,6 +40,7 @@ _MARKS = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 """What turns the reading order around."""
 _CONTROLS = dict.fromkeys((7, 8, 27, *range(127, 160), *_MARKS), "�")
 """With what a terminal obeys: names and lines of the material may hold both, plotly's script does not."""
+_FIRST = Path(__file__).parent / "templates" / "first.html"
 _DOCTYPE = re.compile(r"\A\s*<!doctype html>\s*", re.IGNORECASE)
 _SCRIPT = Path(__file__).parent / "templates" / "report.js"
 
@@ -123,9 +124,7 @@ def page(template: str, **names: Any) -> str:
     policy = _POLICY.format(" ".join(map(script_hash, (plotly, draw))))
     names |= {"plotly": SafeText(plotly), "draw": SafeText(draw)}
     text = languages.page(_DOCTYPE.sub("", pages.page(template, names)))
-    return f'<!DOCTYPE html>\n<meta http-equiv="Content-Security-Policy" content="{policy}">\n{text}'.translate(
-        _CONTROLS
-    )
+    return (_FIRST.read_text(encoding="utf-8").replace("POLICY", policy) + text).translate(_CONTROLS)
 
 
 def _versions(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:

@@ -196,3 +196,13 @@ def test_all_of_spark_is_loaded_but_machine_learning():
     left_out = {jar.name for jar in jvm.jars().glob("*.jar")} - {jar.name for jar in jvm.loaded()}
 
     assert [name.rpartition("_")[0] for name in left_out] == ["spark-mllib"]
+
+
+def test_what_a_jvm_writes_at_its_end_is_waited_for(tmp_path, monkeypatch):
+    command = ["/bin/sh", "-c", f"cat; sleep 0.3; echo classes > {tmp_path}/written"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    monkeypatch.setattr(jvm, "_kept", [jvm.Jvm(process, Path("java"), tmp_path / "folder")])
+
+    jvm.leave()
+
+    assert (tmp_path / "written").read_text() == "classes\n"

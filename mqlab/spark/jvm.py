@@ -305,8 +305,6 @@ _SPARK = [
 _GATEWAY = ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET")
 _TELLING = re.compile(r"Error|Exception|Unrecognized|Could not|not found")
 """What Java prints where it says why it does not start."""
-_LEAVING = 3.0
-"""Seconds that it gets to remove its folders in; it takes 0.3."""
 _LOOK = 0.005
 """Seconds between two looks at whether it answers."""
 _TIDY = 'folder=$0; "$@"; code=$?; rm -rf -- "$folder"; exit $code'
@@ -466,14 +464,13 @@ def _end() -> None:
 
 
 def leave() -> None:
-    """End the JVM, whether or not a session used it; this process can have no other."""
+    """End the JVM when it has written all that it writes at its end; this process can have no other."""
     discard()
     for used in _kept:
         assert used.process.stdin
         with suppress(OSError):
             used.process.stdin.close()
-        with suppress(subprocess.TimeoutExpired):
-            used.process.wait(_LEAVING)
+        used.process.wait()
         used.end()
 
 

@@ -27,8 +27,6 @@ ODD = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "3",
     "spark.sql.caseSensitive": "true",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.files.ignoreMissingFiles": "true",
     "spark.sql.legacy.timeParserPolicy": "LEGACY",
     "spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY",

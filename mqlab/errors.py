@@ -7,6 +7,8 @@ and keeps its traceback.
 from __future__ import annotations
 
 import errno
+import fcntl
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Self
@@ -210,7 +212,7 @@ class LimitError(MqlabError):
         """What *error* says of a limit, itself or by what it was raised from; None where it is about something else."""
         for one in _chain(error):
             number = errno.ENOMEM if isinstance(one, MemoryError) else getattr(one, "errno", None)
-            if number in _LIMITS:
+            if number in _LIMITS and not _is_vague(number):
                 file = getattr(one, "filename", None)
                 return cls(_LIMITS[number].format(f" for {_short(file)}" if isinstance(file, str) else ""))
             if limit := cls.told(str(one)):
@@ -229,6 +231,12 @@ class LimitError(MqlabError):
         return None if number is None else cls.of(number)
 
 
+def _is_vague(number: int) -> bool:
+    """Whether the *number* alone tells no limit: what says EAGAIN may be a pipe, what says EBADF any file."""
+    can_print = fcntl.fcntl(1, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+    return number == errno.EAGAIN or (number == errno.EBADF and can_print)
+
+
 def _short(path: str) -> str:
     return repr(path if len(path) <= _MOST_OF_PATH else f"{path[:_MOST_OF_PATH]} …")
 
@@ -245,7 +253,10 @@ _MOST_OF_PATH = 100
 """Characters of a path that a sentence shows."""
 _SPACE = "There is no space left{}: free some, or give other places with --workspace, -o and the variable TMPDIR."
 _FILES = "Too many files are open at once{}: allow more with `ulimit -n 1024`."
-_MEMORY = "There is not enough memory{}: mqlab uses 2 GB and reserves 4. End other programs, or raise `ulimit -v`."
+_MEMORY = (
+    "There is not enough memory{}: mqlab needs about 1 GB, and 4 GB of addresses. End other programs, or raise "
+    "`ulimit -v`."
+)
 _LIMITS = {
     errno.ENOSPC: _SPACE,
     errno.EDQUOT: _SPACE,
@@ -257,7 +268,7 @@ _LIMITS = {
     errno.ENAMETOOLONG: "A path is longer than this system allows{}: give a shorter one, or change into its folder.",
     errno.EROFS: "A file system is read-only{}: give other places with --workspace, -o and the variable TMPDIR.",
     errno.EBADF: "Standard output is closed{}: give a file with -o, or leave it open.",
-    errno.EIO: "A disk, or a terminal that is gone, gives an error{}: copy the material to another one.",
+    errno.EIO: "A disk, or a terminal that is gone, cannot be read or written{}: copy the material to another disk.",
 }
 """By the system's number of the error, what it means and what helps."""
 _SAID = {

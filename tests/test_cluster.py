@@ -10,7 +10,7 @@ import nbformat
 import papermill
 import pytest
 from py4j.protocol import Py4JError
-from test_guest import ANOTHER, visited
+from test_guest import said_of, visited
 
 from mqlab.errors import ClusterError
 from mqlab.spark import clusters
@@ -99,19 +99,7 @@ def test_a_connect_session_of_odd_settings_stays_as_it_was_and_hears_the_same(tm
 
     assert changed == {}
     assert told.pop("json").encode() == here
-    there = "The Spark session of this process (sc://127.0.0.1) cannot be used"
-    assert told == {
-        "tables": None,
-        "lives in": [True, True],
-        "joined": True,
-        "sql": told["between"],
-        "between": told["between"],
-        "interrupted": ["KeyboardInterrupt", ""],
-        "nothing": ["NoSuchPathError", told["nothing"][1]],
-        "another": ["SessionError", f"{there}: {ANOTHER}"],
-        "thread": None,
-        "stopped": ["SessionError", f"{there}: it was stopped; start another one and open the capture again."],
-    }
+    assert told == said_of("sc://127.0.0.1", tmp_path / "w", "12:00")
 
 
 def test_a_notebook_asks_the_tables_of_a_connect_server(tmp_path, running, monkeypatch):

@@ -176,7 +176,7 @@ def chained(outer, inner):
         (OSError(errno.ENOSPC, "x", "/a/b"), "There is no space left for '/a/b': free some"),
         (OSError(errno.EMFILE, "x"), "Too many files are open at once: allow more"),
         (OSError(errno.ENAMETOOLONG, "x", "p" * 5000), f"A path is longer than this system allows for '{'p' * 100} …'"),
-        (MemoryError(), "There is not enough memory: mqlab uses 2 GB"),
+        (MemoryError(), "There is not enough memory: mqlab needs about 1 GB"),
         (RuntimeError("can't start new thread"), "No more processes or threads may be started"),
         (chained(ValueError("job aborted"), OSError(errno.EDQUOT, "x")), "There is no space left: free some"),
         (RuntimeError("java.io.IOException: No space left on device"), "There is no space left: free some"),
@@ -190,7 +190,16 @@ def test_a_limit_of_the_machine_is_no_bug_wherever_it_is_met(error, begin):
     assert str(limit).startswith(begin)
 
 
-@pytest.mark.parametrize("error", [KeyError("x"), OSError(errno.ENOENT, "x"), RuntimeError("too many partitions")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyError("x"),
+        OSError(errno.ENOENT, "x"),
+        RuntimeError("too many partitions"),
+        BlockingIOError(errno.EAGAIN, "write could not complete without blocking"),
+        OSError(errno.EBADF, "Bad file descriptor"),
+    ],
+)
 def test_what_is_about_no_limit_stays_a_bug(error):
     assert LimitError.behind(error) is None
 

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 import mqlab
-from mqlab.errors import SessionError
+from mqlab.errors import NoSuchPathError, SessionError
 from mqlab.spark import clusters, guest, session
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +33,23 @@ def visited(address, workspace, *paths, **environment):
     return answer["changed"], answer["told"]
 
 
+def said_of(place, workspace, first):
+    """What is said of a session at *place*, whose material has its first event at *first* (UTC)."""
+    here = f"The Spark session of this process ({place}) cannot be used"
+    return {
+        "tables": None,
+        "lives in": [True, True],
+        "joined": True,
+        "sql": first,
+        "between": first,
+        "interrupted": ["KeyboardInterrupt", ""],
+        "nothing": ["NoSuchPathError", str(NoSuchPathError(f"{workspace}/nothing"))],
+        "another": ["SessionError", f"{here}: {ANOTHER}"],
+        "thread": None,
+        "stopped": ["SessionError", f"{here}: it was stopped; start another one and open the capture again."],
+    }
+
+
 @pytest.mark.slow
 def test_a_classic_session_of_odd_settings_stays_as_it_was_and_hears_what_mqlabs_own_says(tmp_path, monkeypatch):
     for name in ("PYSPARK_PYTHON", "SPARK_REMOTE", "SPARK_LOCAL_IP"):
@@ -47,21 +64,7 @@ def test_a_classic_session_of_odd_settings_stays_as_it_was_and_hears_what_mqlabs
 
     assert changed == {}
     assert told.pop("json").startswith("{")
-    assert told.pop("tables") is None
-    here = "The Spark session of this process (local[2]) cannot be used"
-    assert told == {
-        "lives in": [True, True],
-        "joined": True,
-        "sql": told["between"],
-        "between": told["between"],
-        "interrupted": ["KeyboardInterrupt", ""],
-        "nothing": ["NoSuchPathError", told["nothing"][1]],
-        "another": ["SessionError", f"{here}: {ANOTHER}"],
-        "thread": None,
-        "stopped": ["SessionError", f"{here}: it was stopped; start another one and open the capture again."],
-        "own": [True, True],
-        "own leaves": {},
-    }
+    assert told == said_of("local[2]", tmp_path / "w", "11:59") | {"own": [True, True], "own leaves": {}}
 
 
 def test_the_session_of_this_process_is_used_and_another_kind_beside_it_is_refused(spark, tmp_path):

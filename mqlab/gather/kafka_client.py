@@ -145,10 +145,10 @@ def servers(reached: Mapping[str, str]) -> list[str]:
 
 
 def refusal(said: str) -> str:
-    """The sentence for a login that was refused."""
+    """Where and why a login failed; of two sides that check certificates either may have refused the other."""
     place = _PLACE.fullmatch(said)
     broker, because = place.group("broker", "said") if place else ("the cluster", said)
-    return f"{broker} refused it ({because.rstrip('.')}); no broker of the cluster is asked again"
+    return f"at {broker} ({because.rstrip('.')}); no broker of the cluster is asked again"
 
 
 class _Complaints(logging.Handler):

@@ -143,9 +143,10 @@ def has_moments(content: bytes) -> bool:
 
 
 def _owner(source: Source, start: Beginning) -> str | None:
-    """Whose content it must be, as one word for all but ledgers; None where somebody else may have the same.
+    """Whose content it must be, as one word for all logs; None where somebody else may have the same.
 
-    Two processes may note the same messages within the same seconds, and a name may tell whose ledger it is.
+    Two processes may note the same messages within the same seconds, and a name may tell whose ledger, or of which
+    broker samples are.
     """
     if not start.has_moments:
         return None

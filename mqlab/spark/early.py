@@ -17,7 +17,7 @@ from mqlab.errors import LimitError, MqlabError
 from mqlab.spark import jvm
 
 _ADDRESSES = 4_000_000_000
-"""Bytes of addresses that Python and Java reserve; they use a quarter. With less, one of them fails at any place."""
+"""Bytes of addresses that Python and Java reserve; they use a quarter (docs/scale.md). With less, one of them fails."""
 _FILES = 1024
 """Open files that Java may need: Spark alone has 300 jars."""
 _begun: list[Future[object]] = []

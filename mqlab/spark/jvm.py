@@ -211,8 +211,13 @@ TINY = 32 * 1024 * 1024
 LARGE = 256 * 1024 * 1024
 """Bytes of material for each partition of tables that are joined."""
 
-_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-"""Compiling generated code takes longer than running without it."""
+_QUICK = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.icu.caseMappings.enabled": "false",
+}
+"""Compiling generated code takes longer than running without it; the tables that Unicode's own rules for letters need
+would cost a second on first use."""
 
 JVM = ("-Xmx1g", "-Dlog4j2.level=OFF", NO_PERF_DATA, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """Options of the JVM: memory, which is only a limit, log, compiler and collector."""
@@ -225,9 +230,8 @@ SQL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
-    "spark.sql.icu.caseMappings.enabled": "false",
 }
-"""What results depend on; the tables that Unicode's own rules for letters need would cost a second on first use."""
+"""What results depend on."""
 
 CLOSED = {
     "spark.authenticate": "true",
@@ -279,13 +283,13 @@ def sized(size: int) -> Mapping[str, str]:
         "spark.sql.files.openCostInBytes": "65536",
         "spark.sql.files.maxPartitionBytes": "67108864",
         "spark.sql.lightweightPlanChangeValidation": "false",
-        **_INTERPRETED,
+        **_QUICK,
     }
 
 
 def few(size: int) -> Mapping[str, str]:
     """Settings for small material: as many partitions as pay off, and no generated code."""
-    return {PARTITIONS: "1" if size < TINY else "2", "spark.sql.files.openCostInBytes": "65536", **_INTERPRETED}
+    return {PARTITIONS: "1" if size < TINY else "2", "spark.sql.files.openCostInBytes": "65536", **_QUICK}
 
 
 _OPEN = """java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util java.util.concurrent

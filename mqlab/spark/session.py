@@ -198,10 +198,16 @@ def _elsewhere(builder: SparkSession.Builder, size: int, address: str, log: Path
 
 
 def tune(session: SparkSession, size: int) -> None:
-    """Set what answers depend on, and for small material few partitions unless somebody chose their number."""
+    """Set what answers depend on, and for small material few partitions unless somebody chose their number.
+
+    Raises:
+        PySparkException: a server does not let us set what answers depend on.
+    """
     few = size < jvm.LARGE and session.conf.get(jvm.PARTITIONS) == jvm.UNCONFIGURED
-    for key, value in {**jvm.SQL, **(jvm.few(size) if few else {})}.items():
-        with suppress(PySparkException):  # a server need not let everybody set everything
+    for key, value in jvm.SQL.items():
+        session.conf.set(key, value)
+    for key, value in jvm.few(size).items() if few else ():
+        with suppress(PySparkException):  # a server need not let everybody set what only makes it quick
             session.conf.set(key, value)
 
 

@@ -4,8 +4,8 @@ Whose ledger a file is, its place and its name tell (``Holder``). Rows of one pl
 count once, as often as the file does that notes them most: what one file notes twice was handled twice. Where nothing
 tells that two files are of different parties, rows that follow one another in both, from an end of a file to an end of
 a file, are one part of one ledger; where these are too few to tell, they count once, and it is said. A file all of
-whose rows another one has, in whatever order, is a sorted copy. What two parties
-note, or two files in their midst, are doubles.
+whose rows another one has, in whatever order, is a sorted copy. What two parties note, or two files in their midst, are
+doubles.
 """
 
 from __future__ import annotations

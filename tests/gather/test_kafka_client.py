@@ -37,7 +37,7 @@ def test_a_wrong_password_is_shown_to_one_broker_once_and_the_rest_is_gathered(t
     assert [(one.connections, one.logins) for one in brokers] == [(1, 1), (0, 0), (0, 0)]
     (told,) = capsys.readouterr().err.splitlines()
     assert told == (
-        f"mqlab: login, once in vain: {brokers[0].address} refused it (SASL authentication error: "
+        f"mqlab: login, once in vain: at {brokers[0].address} (SASL authentication error: "
         "Invalid username or password); no broker of the cluster is asked again"
     )
     said = json.loads((tmp_path / "b/manifest.json").read_text())
@@ -104,12 +104,11 @@ def test_what_only_a_change_of_credentials_mends_is_final(code, said, final):
     [
         (
             "ssl://k:9093/bootstrap: SSL handshake failed: certificate required (after 5ms in state SSL_HANDSHAKE)",
-            "k:9093 refused it (SSL handshake failed: certificate required); no broker of the cluster is asked again",
+            "at k:9093 (SSL handshake failed: certificate required); no broker of the cluster is asked again",
         ),
         (
             "Failed to acquire SASL OAUTHBEARER token: 401",
-            "the cluster refused it (Failed to acquire SASL OAUTHBEARER token: 401); no broker of the cluster is asked "
-            "again",
+            "at the cluster (Failed to acquire SASL OAUTHBEARER token: 401); no broker of the cluster is asked again",
         ),
     ],
 )

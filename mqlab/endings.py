@@ -28,7 +28,7 @@ from mqlab.errors import LimitError, MqlabError, NoFolderError
 from mqlab.stopping import SENTENCES, at_stop, handlers
 from mqlab.terminal import guard, safe
 
-USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
+USAGE, INTERNAL = 64, 70
 GRACE = 8.0
 """Seconds to tidy up in after a signal: less than the ten after which ``docker stop`` kills."""
 _LOST = 0

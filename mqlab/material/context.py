@@ -12,6 +12,7 @@ from mqlab.material import remote
 from mqlab.material.envelopes import peel
 from mqlab.secrets import mask_all, mask_spanning, within
 from mqlab.sources import Source
+from mqlab.terminal import visible
 
 SHOWN = 400
 """Characters shown of one line."""
@@ -51,5 +52,4 @@ def excerpt(source: Source, line: int, around: int) -> Iterator[str]:
     hidden = mask_all(within(pl.Series(raw, dtype=pl.String), inner, mask_all(mask_spanning(inner))))
     for number, text in enumerate(hidden, start=above):
         if number >= first:
-            clean = "".join(c if c.isprintable() or c == "\t" else "�" for c in text)
-            yield f"{'  > ' if number == line else '    '}{number:>6}  {clean[:SHOWN]}"
+            yield f"{'  > ' if number == line else '    '}{number:>6}  {visible(text)[:SHOWN]}"

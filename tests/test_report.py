@@ -17,6 +17,7 @@ from kafka_builder import coordinator
 from mqtt_builder import broker
 from report_example import diagnosis, example, facts, oversize, split_loop
 
+from mqlab.bundled import notebooks
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Rejected
 from mqlab.errors import CannotWriteError
@@ -26,7 +27,6 @@ from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.notes import IncidentNotes
 from mqlab.report import html, render
 from mqlab.reporting import sections as reporting_sections
-from mqlab.reporting.running import notebook_folder
 from mqlab.reporting.sections import (
     Arranged,
     Section,
@@ -332,7 +332,7 @@ def test_sections_of_undetermined_material_are_those_of_its_hypotheses():
 
 def test_every_section_of_a_notebook_says_which_classes_it_serves():
     known = {*INCIDENTS, *map(family_tag, INCIDENTS), "undetermined", "notebook"}
-    for file in sorted(notebook_folder().glob("0[0-5]_*.ipynb")):
+    for file in sorted(notebooks().glob("0[0-5]_*.ipynb")):
         for section in sections_of(nbformat.read(file, 4)):
             assert section.serves, (file.name, section.title)
             assert set(section.serves) <= known, (file.name, section.title)

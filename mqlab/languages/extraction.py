@@ -13,6 +13,8 @@ from html import unescape
 from itertools import product
 from pathlib import Path
 
+from mqlab.bundled import notebooks
+
 PACKAGE = Path(__file__).parents[1]
 CODE = (
     "catalogue", "changes", "commands", "frames", "measure_names", "headline", "hypotheses", "known_errors", "marks",
@@ -339,7 +341,7 @@ def _of_templates() -> Iterator[tuple[str, str]]:
 
 def _of_notebooks() -> Iterator[tuple[str, str]]:
     """Paragraphs, and the items of lists, of what a report shows: all from the first question on."""
-    for file in sorted((PACKAGE.parent / "notebooks").glob("0[0-5]_*.py")):
+    for file in sorted(notebooks().glob("0[0-5]_*.py")):
         shown = False
         for cell in re.split(r"^# %%", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             kind, _, source = cell.partition("\n")

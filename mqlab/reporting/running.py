@@ -23,13 +23,13 @@ from IPython.core.formatters import DisplayFormatter
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
 from papermill.execute import remove_error_markers
 
+from mqlab.bundled import notebooks
 from mqlab.cache import workspace
 from mqlab.reporting.sections import PLOTLY, Section, literal, sections_of
 
 CELL_SECONDS = 600.0
 """Seconds after which a cell of a notebook that does not end is given up."""
 _ENGINE = "here"
-_PACKAGE = Path(__file__).parents[1]
 
 
 def run(names: Sequence[str], given: Mapping[str, Any]) -> list[Section]:
@@ -40,14 +40,8 @@ def run(names: Sequence[str], given: Mapping[str, Any]) -> list[Section]:
         return [section for name in names for section in _run_one(name, given, scratch)]
 
 
-def notebook_folder() -> Path:
-    """Beside the package in a checkout, inside it when installed."""
-    inside = _PACKAGE / "notebooks"
-    return inside if inside.is_dir() else _PACKAGE.parent / "notebooks"
-
-
 def _run_one(name: str, given: Mapping[str, Any], scratch: Path) -> list[Section]:
-    source, copy = notebook_folder() / f"{name}.ipynb", scratch / f"{name}.ipynb"
+    source, copy = notebooks() / f"{name}.ipynb", scratch / f"{name}.ipynb"
     still = {"sliders": False} if "sliders" in papermill.inspect_notebook(str(source)) else {}
     try:
         done = papermill.execute_notebook(

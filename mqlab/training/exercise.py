@@ -15,13 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from mqlab.bundled import samples
 from mqlab.training.answers import Amount, Choice, Form, Moment, Place
 from mqlab.training.cutting import Known
 from mqlab.training.errors import BadKeyError, NoMaterialError, UnknownExerciseError
 from mqlab.training.locks import Lock, derived, unsealed
 
 BUNDLED = Path(__file__).parent / "exercises"
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+SAMPLES = samples()
 FOLDER = Path("mqlab-training")
 """Where attempts go, if nobody says otherwise."""
 CHAPTERS: Mapping[str, str] = {

@@ -6,9 +6,8 @@ import json
 import os
 from pathlib import Path
 
+from mqlab.bundled import notebooks
 from mqlab.training.attempt import Attempt
-
-TEMPLATE = Path(__file__).parents[2] / "notebooks" / "training" / "exercise.ipynb"
 
 
 def write(attempt: Attempt, samples: Path) -> Path:
@@ -16,7 +15,7 @@ def write(attempt: Attempt, samples: Path) -> Path:
     path = attempt.folder / "exercise.ipynb"
     if path.exists():
         return path
-    notebook = json.loads(TEMPLATE.read_text(encoding="utf-8"))
+    notebook = json.loads((notebooks() / "training" / "exercise.ipynb").read_text(encoding="utf-8"))
     given = {"number": attempt.exercise.number, "folder": "..", "samples": os.path.relpath(samples, attempt.folder),
              "roll_back": attempt.rolled_back}  # fmt: skip
     for cell in notebook["cells"]:

@@ -1,0 +1,26 @@
+"""What comes with the package beside its code: notebooks, and captures of real brokers.
+
+They stand once, in ``notebooks/`` and ``data/samples/`` of the repository, where people open them. A wheel holds them
+inside the package; in a checkout the package finds them beside itself.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+
+def notebooks() -> Path:
+    """The folder of the notebooks, those of the training in ``training/``; nothing is written there."""
+    return _folder("notebooks", "notebooks")
+
+
+def samples() -> Path:
+    """The folder of the captures, a folder each; nothing is written there."""
+    return _folder("samples", "data/samples")
+
+
+def _folder(installed: str, checked_out: str) -> Path:
+    package = Path(str(resources.files("mqlab")))
+    inside = package / installed
+    return inside if inside.is_dir() else package.parent / checked_out

@@ -55,13 +55,13 @@ notebooks: setup ## write each notebook from its .py twin
 exercises: setup ## seal the exercises of the training from their keys in tests/truth/training
 	$(BIN)/python -m mqlab.training.making tests/truth/training data/samples mqlab/training/exercises
 
-docs: setup ## write docs/incidents.md, docs/tables.md and the outputs that pages show
-	$(BIN)/python -m mqlab.catalogue > docs/incidents.md
+docs: setup ## write docs/classes, docs/tables.md and the outputs that pages show
+	$(BIN)/python docs/site/pages.py
 	$(BIN)/python -m mqlab.tables > docs/tables.md
 	$(BIN)/python docs/site/outputs.py
 
 site: setup ## build docs/ as a site into build/site, every link checked; it opens from a file
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@$(BIN)/zensical build --strict
 	@echo build/site/index.html
 
 texts: setup ## bring the message catalogues of mqlab/languages up to date with the texts
@@ -77,5 +77,5 @@ lab: setup ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab --notebook-dir=notebooks
 
 clean: ## remove what was built, .venv included
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache \
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache \
 	  spark-warehouse metastore_db derby.log report.html report.findings.json

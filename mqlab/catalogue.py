@@ -1,12 +1,10 @@
 """The classes of incident mqlab knows: what happens, what proves it, and what to do about it.
 
-The texts stand in ``catalogue.toml``, which is read at first use. ``python -m mqlab.catalogue`` prints the catalogue
-as Markdown; ``docs/incidents.md`` is that output.
+The texts stand in ``catalogue.toml``, which is read at first use; the pages of ``docs/classes`` are made of them.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -140,7 +138,7 @@ INCIDENTS: Mapping[str, Incident] = plugins.Named(_incidents)
 
 def markdown() -> str:
     """The whole catalogue, a table of contents first."""
-    lines = ["# Incident classes", "", "Generated from `mqlab/catalogue.toml` by `make docs`; edit it there."]
+    lines = ["# Incident classes"]
     family = ""
     for incident in INCIDENTS.values():
         if incident.family != family:
@@ -149,7 +147,3 @@ def markdown() -> str:
         benign = " (benign)" if incident.benign else ""
         lines.append(f"- [`{incident.slug}`](#{incident.slug}){benign}: {incident.title}.")
     return "\n".join(lines) + "\n\n" + "\n".join(incident.explain for incident in INCIDENTS.values())
-
-
-if __name__ == "__main__":
-    sys.stdout.write(markdown())

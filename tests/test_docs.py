@@ -1,20 +1,28 @@
-"""The site of the docs: a figure for every class."""
+"""The pages of docs/: written ones are current, links and pictures lead somewhere, the navigation has all of them."""
 
 import re
 import sys
 import tomllib
 from pathlib import Path
-from xml.etree import ElementTree
-
-import pytest
 
 from mqlab.catalogue import INCIDENTS
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "docs" / "site"))
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS / "site"))
 
 pages = __import__("pages")
-MECHANISMS = tomllib.loads((ROOT / "docs" / "site" / "mechanisms.toml").read_text())
+MECHANISMS = tomllib.loads((DOCS / "site" / "mechanisms.toml").read_text())
+CONFIGURED = tomllib.loads((ROOT / "zensical.toml").read_text())["project"]
+BY_PEOPLE = [*DOCS.glob("*.md"), *ROOT.glob("*.md")]
+
+
+def in_navigation(entries):
+    for entry in entries.values() if isinstance(entries, dict) else entries:
+        if isinstance(entry, str):
+            yield from DOCS.glob(entry)
+        else:
+            yield from in_navigation(entry)
 
 
 def test_every_class_has_a_mechanism_of_steps_that_say_who_does_what():
@@ -26,18 +34,33 @@ def test_every_class_has_a_mechanism_of_steps_that_say_who_does_what():
         assert 1 <= mechanism.get("again", 1) < len(steps), slug
 
 
-@pytest.mark.parametrize("again", [None, 1])
-def test_a_figure_holds_all_steps_in_their_order_and_says_them_to_who_cannot_see_it(again):
-    steps = ["producer: sends <one> batch", "broker: refuses it", "network: carries it again"]
-    drawn = ElementTree.fromstring(pages.drawing(steps, again))
-    assert [text.text for text in drawn.iter("text")] == [
-        "producer",
-        "sends <one> batch",
-        "broker",
-        "refuses it",
-        "network",
-        "carries it again",
-    ]
-    arrows = [path for path in drawn.iter("path") if path.get("marker-end")]
-    assert len(arrows) == (2 if again is None else 3)
-    assert drawn.get("aria-label") == "; then ".join(steps) + ("" if again is None else "; and again from step 1")
+def test_a_figure_is_a_list_of_its_steps_that_says_where_it_begins_again():
+    listed = "1. **producer:** sends a batch\n2. **broker:** refuses it"
+    steps = ["producer: sends a batch", "broker: refuses it"]
+    assert pages.figure(steps, None) == f'<div class="mechanism" markdown>\n\n{listed}\n\n</div>'
+    again = f'<div class="mechanism again-1" markdown>\n\n{listed}\n\nThen again from step 1.\n\n</div>'
+    assert pages.figure(steps, 1) == again
+
+
+def test_an_arrow_is_drawn_back_to_every_step_that_a_figure_begins_again_from():
+    drawn = set(re.findall(r"\.again-(\d+) ", (DOCS / "site" / "site.css").read_text()))
+    assert {str(mechanism["again"]) for mechanism in MECHANISMS.values() if "again" in mechanism} <= drawn
+
+
+def test_pages_that_are_made_of_the_catalogue_are_current():
+    written = {page: page.read_text() for page in (*(DOCS / "classes").iterdir(), DOCS / "symptoms.md")}
+    assert written == pages.generated(), "run `make docs`"
+
+
+def test_every_page_is_in_the_navigation():
+    assert set(in_navigation(CONFIGURED["nav"])) == set(DOCS.rglob("*.md"))
+
+
+def test_every_link_and_picture_of_a_page_leads_to_a_file():
+    targets = {
+        (page.relative_to(ROOT), target)
+        for page in BY_PEOPLE
+        for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text())
+    }
+    assert len(targets) > 100
+    assert {(page, target) for page, target in targets if not (ROOT / page.parent / target).exists()} == set()

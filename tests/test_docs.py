@@ -1,11 +1,18 @@
-"""The pages of docs/: written ones are current, links and pictures lead somewhere, the navigation has all of them."""
+"""The pages of docs/: written ones are current, links lead to files, and commands are those that mqlab has."""
 
 import re
+import shlex
 import sys
 import tomllib
 from pathlib import Path
 
+import click
+import nbformat
+import pytest
+from click.testing import CliRunner
+
 from mqlab.catalogue import INCIDENTS
+from mqlab.cli import commands
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -64,3 +71,66 @@ def test_every_link_and_picture_of_a_page_leads_to_a_file():
     }
     assert len(targets) > 100
     assert {(page, target) for page, target in targets if not (ROOT / page.parent / target).exists()} == set()
+
+
+def test_the_notebooks_are_listed_with_their_titles():
+    told = re.findall(r"^\| `(\S+)` \| (.+?) \|", (DOCS / "notebooks.md").read_text(), re.MULTILINE)
+    folder = ROOT / "notebooks"
+    titles = {
+        path.relative_to(folder).with_suffix("").as_posix(): nbformat.read(path, 4).cells[0].source.splitlines()[0]
+        for path in folder.rglob("*.ipynb")
+    }
+    assert {name: f"# {title}" for name, title in told} == titles
+
+
+def test_the_exercises_are_listed_as_the_training_lists_them(tmp_path):
+    block = re.search(r'```text title="mqlab train list"\n(.*?)```', (DOCS / "training.md").read_text(), re.DOTALL)
+    listed = CliRunner().invoke(commands, ["train", "list", "--folder", str(tmp_path)])
+    assert block[1] == listed.output, "run `make docs`"
+
+
+def typed(page):
+    """Every command of mqlab on a page: the lines of shell blocks, titles of blocks, and code in a sentence."""
+    text = page.read_text().replace("\\\n", " ")
+    blocks = re.findall(r"^ *```(?:sh|bash|console)\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE)
+    lines = [*"\n".join(blocks).splitlines(), *re.findall(r'title="([^"]+)"', text), *re.findall(r"`([^`\n]+)`", text)]
+    for line in lines:
+        if found := re.search(r"(?:^|[|;] *|\w=\S+ )(mqlab [^|;>&]+)", line.strip()):
+            yield found[1]
+
+
+def unknown(command):
+    """What of the command mqlab does not have, by click's own parser; nothing runs."""
+    words = shlex.split(command, comments=True)[1:]
+    verb = commands
+    while True:
+        context = click.Context(verb, info_name="mqlab")
+        try:
+            _, words, _ = verb.make_parser(context).parse_args(words)
+        except click.UsageError as error:
+            return error.message
+        if not isinstance(verb, click.Group) or not words or words[0] in ("…", "NAME"):
+            return None
+        name, words = words[0], words[1:]
+        verb = verb.get_command(context, name)
+        if verb is None:
+            return f"no verb {name}"
+
+
+def test_every_command_on_a_page_is_one_that_mqlab_has():
+    found = {(page.name, command) for page in BY_PEOPLE if page.name != "CHANGELOG.md" for command in typed(page)}
+    assert len(found) > 100
+    assert {command: why for command in found if (why := unknown(command[1]))} == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("mqlab triage bundle/ --why", None),
+        ("mqlab train start 01 --roll-back", None),
+        ("mqlab report bundle/ --pdf", "No such option '--pdf'."),
+        ("mqlab train begin 01", "no verb begin"),
+    ],
+)
+def test_a_command_that_mqlab_does_not_have_would_be_noticed(command, why):
+    assert unknown(command) == why

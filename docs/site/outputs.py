@@ -1,4 +1,4 @@
-"""Put what the commands in the titles of code blocks print into these blocks: ``make docs`` runs it over the pages."""
+"""Put what commands print into the blocks of pages that bear them as titles: ``make docs`` runs it over the pages."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ import sys
 from pathlib import Path
 
 BLOCK = re.compile(
-    r'(?P<head>```text title="(?P<command>mqlab [^"]+)"\n)(?P<output>.*?)(?P<end>^```$)', re.DOTALL | re.MULTILINE
+    r'(?P<head>```text title="(?P<command>mqlab [^"|]+)(?: \| head -(?P<lines>\d+))?"\n)(?P<output>.*?)(?P<end>^```$)',
+    re.DOTALL | re.MULTILINE,
 )
+PRACTICE = Path(__file__).parents[2] / "data/samples/kafka-amp-17"
+"""The capture that the guide copies to a folder of the reader's own, where commands name it ``.``."""
 
 
-def told(command: str) -> str:
-    """What the command prints, without colours."""
-    arguments = shlex.split(command)[1:]
-    done = subprocess.run([sys.executable, "-m", "mqlab.cli", *arguments], capture_output=True, text=True, check=True)
-    return done.stdout
+def printed(command: str, lines: str | None) -> str:
+    """What the command prints, or its first *lines*, without colours."""
+    arguments = [sys.executable, "-m", "mqlab", *shlex.split(command)[1:]]
+    done = subprocess.run(arguments, cwd=PRACTICE, capture_output=True, text=True, check=True)
+    return "".join(done.stdout.splitlines(keepends=True)[: int(lines) if lines else None])
 
 
 def main() -> None:
     """Renew the blocks of every page beside this folder."""
     for page in sorted(Path(__file__).parents[1].glob("*.md")):
         text = page.read_text(encoding="utf-8")
-        renewed = BLOCK.sub(lambda block: block["head"] + told(block["command"]) + block["end"], text)
+        renewed = BLOCK.sub(
+            lambda block: block["head"] + printed(block["command"], block["lines"]) + block["end"], text
+        )
         if renewed != text:
             page.write_text(renewed, encoding="utf-8")
 

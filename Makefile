@@ -62,6 +62,7 @@ docs: setup ## write docs/classes, docs/tables.md and the outputs that pages sho
 
 site: setup ## build docs/ as a site into build/site, every link checked; it opens from a file
 	@$(BIN)/zensical build --strict
+	@! grep -rnE '<(script|link|img)[^>]+(src|href)="?(https?:)?//' build/site --include='*.html'
 	@echo build/site/index.html
 
 texts: setup ## bring the message catalogues of mqlab/languages up to date with the texts

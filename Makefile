@@ -61,7 +61,7 @@ docs: setup ## write docs/classes, docs/tables.md and the outputs that pages sho
 	$(BIN)/python docs/site/outputs.py
 
 site: setup ## build docs/ as a site into build/site, every link checked; it opens from a file
-	@$(BIN)/zensical build --strict
+	@$(BIN)/zensical build --strict --clean # its cache does not see docstrings change
 	@! grep -rnE '<(script|link|img)[^>]+(src|href)="?(https?:)?//' build/site --include='*.html'
 	@echo build/site/index.html
 

@@ -75,11 +75,8 @@ def test_every_link_and_picture_of_a_page_leads_to_a_file():
 
 def test_the_notebooks_are_listed_with_their_titles():
     told = re.findall(r"^\| `(\S+)` \| (.+?) \|", (DOCS / "notebooks.md").read_text(), re.MULTILINE)
-    folder = ROOT / "notebooks"
-    titles = {
-        path.relative_to(folder).with_suffix("").as_posix(): nbformat.read(path, 4).cells[0].source.splitlines()[0]
-        for path in folder.rglob("*.ipynb")
-    }
+    notebooks = (ROOT / "notebooks").rglob("*.ipynb")
+    titles = {path.stem: nbformat.read(path, 4).cells[0].source.splitlines()[0] for path in notebooks}
     assert {name: f"# {title}" for name, title in told} == titles
 
 

@@ -73,6 +73,12 @@ def test_every_link_and_picture_of_a_page_leads_to_a_file():
     assert {(page, target) for page, target in targets if not (ROOT / page.parent / target).exists()} == set()
 
 
+def test_the_first_page_lists_the_extras_that_users_install():
+    told = re.findall(r"^\| `(\w+)` \|", (DOCS / "index.md").read_text(), re.MULTILINE)
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert told == [extra for extra in extras if extra not in ("test", "dev", "bench")]
+
+
 def test_the_notebooks_are_listed_with_their_titles():
     told = re.findall(r"^\| `(\S+)` \| (.+?) \|", (DOCS / "notebooks.md").read_text(), re.MULTILINE)
     notebooks = (ROOT / "notebooks").rglob("*.ipynb")

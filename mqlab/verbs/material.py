@@ -49,6 +49,11 @@ def language(command: Command) -> Command:
 
 def common(command: Command) -> Command:
     """Options that every command about material takes."""
+    return material(_shared("--tz", default="UTC", show_default=True, help="Zone in which times are shown.")(command))
+
+
+def material(command: Command) -> Command:
+    """Paths, and options that say what of the material is read, and how."""
     for option in reversed(
         (
             click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path()),
@@ -58,7 +63,6 @@ def common(command: Command) -> Command:
             _shared("--topic", help="Only this topic."),
             _shared("--client", help="Only this client id."),
             read_so,
-            _shared("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
         )
     ):
         command = option(command)

@@ -126,7 +126,7 @@ def test_a_later_version_is_one_with_a_larger_number(monkeypatch):
 
 
 def test_a_scenario_of_a_version_that_the_lab_does_not_have_is_refused():
-    with pytest.raises(LabError, match="The lab has no kafka 3.3"):
+    with pytest.raises(LabError, match=r"The lab has no kafka 3\.3"):
         read("small", tomllib.loads(SMALL.replace('"3.9"', '"3.3"')))
 
 

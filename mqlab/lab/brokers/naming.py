@@ -1,10 +1,10 @@
-"""How people name the brokers of a lab: ``kafka:3.9:3``, ``kafka 4.1``, ``4.1`` where only Kafka has it, ``mosquitto``."""
+"""How people name brokers of the lab: ``mosquitto``, ``kafka:3.9:3``, ``kafka 4.1``, ``4.1`` that only Kafka has."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mqlab.lab.brokers.base import Wanted
@@ -16,7 +16,7 @@ from mqlab.units import by_number
 _EXAMPLES = "write kafka:3.9, kafka:4.1:3 for three nodes, rocketmq:5.1, mosquitto or hivemq"
 
 
-def versions(software: str) -> Mapping[str, str]:
+def versions(software: str) -> dict[str, str]:
     """The full version behind each short one that the lab has of *software*, oldest first; none of Mosquitto."""
     found = {}
     for name, (artifacts, _) in known().items():

@@ -127,9 +127,9 @@ def triage(form: str, output: str | None, why: bool, exit_code: bool, **material
     "--exit-code", is_flag=True, help="Exit with 2 where something was lost or doubled, 1 where nobody knows."
 )
 def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> int:
-    """Count messages: sent, acknowledged, stored, handled, lost, doubled.
+    """Count messages: sent, stored, handled, lost, doubled.
 
-    Of each topic of Kafka, and of MQTT.
+    Of each topic of Kafka, and of MQTT; acknowledged ones, too.
     """
     from mqlab.delivery.audit import audits
     from mqlab.delivery.risks import risks

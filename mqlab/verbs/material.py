@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -186,7 +187,7 @@ def deliver(text: str, output: str | None, paint: Callable[[str], str] = str) ->
     try:
         sys.stdout.buffer.write(shown.encode("utf-8", "backslashreplace"))
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
     except OSError as error:
+        if error.errno in (errno.EPIPE, errno.EBADF):  # nobody reads: ``endings`` knows what that means
+            raise
         raise CannotWriteError("Standard output", error) from error

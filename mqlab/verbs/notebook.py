@@ -155,7 +155,7 @@ def _given(name: str, parameters: Sequence[str], chosen: Mapping[str, Any]) -> d
     if "before" not in parameters:
         raise NotebookError(f"{name} reads no material: `mqlab notebook copy {name}` brings it.")
     if len(paths) != 2:
-        raise NotebookError(f"{name} takes two captures, one before the other: {len(paths)} were given.")
+        raise NotebookError(f"{name} takes two captures, one before the other; given: {len(paths)}.")
     return {"before": paths[0], "after": paths[1], "at": None, "options": options}
 
 

@@ -14,6 +14,7 @@ from mqlab.figures import style
 from mqlab.notes import IncidentNotes
 from mqlab.reporting import pages, printing
 from mqlab.reporting.pages import BadTemplateError
+from mqlab.writing import refuse_foreign, refuse_material
 
 LINES = (style.INCOMING, style.OUTGOING, style.LAG, style.ALARM, style.CHANGE)
 ROOT = Path(__file__).parents[1]
@@ -99,6 +100,14 @@ def test_what_a_page_may_load_and_run_stands_before_everything_of_a_template(tmp
 
     assert shown.startswith(head)
     assert shown.lower().count("<!doctype") == shown.count("Content-Security-Policy") == 1
+
+
+def test_a_page_says_who_wrote_it_so_that_the_next_one_may_take_its_place(tmp_path):
+    out = tmp_path / "report.html"
+    out.write_text(page(written(tmp_path, f"<title>x</title>{'-' * 100_000}")))
+
+    refuse_foreign(out)
+    refuse_material(out, [str(tmp_path)])
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,11 @@ inside the package; in a checkout the package finds them beside itself.
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 
 def notebooks() -> Path:
@@ -24,3 +27,27 @@ def _folder(installed: str, checked_out: str) -> Path:
     package = Path(str(resources.files("mqlab")))
     inside = package / installed
     return inside if inside.is_dir() else package.parent / checked_out
+
+
+def filled(notebook: Mapping[str, Any], given: Mapping[str, object]) -> list[str]:
+    """Give the parameters of *notebook* these values, where it has them; the names of those that it has.
+
+    What stands beside a value, its type and what it means, stays.
+    """
+    cell = next((cell for cell in notebook["cells"] if "parameters" in cell["metadata"].get("tags", [])), None)
+    if cell is None:
+        return []
+    lines = "".join(cell["source"]).encode().splitlines()
+    names = []
+    for node in reversed(ast.parse(b"\n".join(lines)).body):
+        match node:
+            case ast.Assign(targets=[ast.Name(name)], value=value) | ast.AnnAssign(
+                ast.Name(name), value=ast.expr() as value
+            ):
+                names.append(name)
+                if name in given and value.end_lineno is not None:
+                    first, last = value.lineno - 1, value.end_lineno - 1
+                    before, after = lines[first][: value.col_offset], lines[last][value.end_col_offset :]
+                    lines[first : last + 1] = [before + repr(given[name]).encode() + after]
+    cell["source"] = b"\n".join(lines).decode().splitlines(keepends=True)
+    return names

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import click
 
 from mqlab import __version__
 from mqlab.endings import process, told, watch
+from mqlab.errors import MissingExtraError, extras
+from mqlab.terminal import visible
 from mqlab.verbs.completing import classes, completion, names
 from mqlab.verbs.groups import drain, rebalances, whatif
 from mqlab.verbs.helping import WIDEST, Verbs
@@ -26,31 +29,33 @@ from mqlab.verbs.session import session
 LATER = {
     "capture": (
         "mqlab.gather.commands",
-        "Gather from running brokers, without changing anything there, what `mqlab triage` reads.",
+        "Gather from running brokers what triage reads; change nothing.",
     ),
     "compare": (
         "mqlab.verbs.comparing",
-        "Put two captures side by side: is it the same incident, is it repaired, and what differs.",
+        "Compare two captures: the same incident, repaired, what differs.",
     ),
+    "demo": ("mqlab.verbs.demo", "Triage a bundled sample and write its report."),
     "history": (
         "mqlab.verbs.comparing",
-        "List all incidents of a folder: what it was, what it cost, how long it took, what came back.",
+        "List all incidents of a folder: cause, cost, what came back.",
     ),
     "lab": (
         "mqlab.lab.verb",
-        "Real brokers on this machine, incidents made on purpose, and whether the diagnosis was right.",
+        "Start real brokers here and make incidents on purpose.",
     ),
+    "notebook": ("mqlab.verbs.notebook", "List the notebooks, copy one, or open one for your material."),
     "plugin": (
         "mqlab.plugin_check.verb",
-        "Formats, rules and known errors of your own: begin a plug-in, try it.",
+        "Begin and try a plug-in: formats, rules, known errors.",
     ),
     "redact": (
         "mqlab.gather.redact_command",
-        "Write a copy that may be shared: names replaced, payloads out, secrets masked, the same verdict.",
+        "Write a copy to share: no names, payloads or secrets.",
     ),
     "train": (
         "mqlab.training.verb",
-        "Learn on real incidents: work through an exercise, be checked on the diagnosis, read the debrief.",
+        "Learn on real incidents: exercises, checked answers, debriefs.",
     ),
 }
 """Verbs around the analysis, by module and with what they are for: imported when they are asked for, so that nothing
@@ -62,6 +67,15 @@ _UNHURRIED = ("capture", "lab")
 
 
 class _Verbs(Verbs):
+    headings: ClassVar = {
+        "Answer": ("triage", "show", "audit", "rebalances", "drain", "what-if", "compare"),
+        "Report": ("report", "history", "notebook"),
+        "Gather": ("capture", "checklist", "redact"),
+        "Learn": ("demo", "train", "lab"),
+        "Look up": ("explain", "incidents", "formats"),
+        "Set up": ("doctor", "session", "completion", "plugin"),
+    }
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *LATER])
 
@@ -69,7 +83,10 @@ class _Verbs(Verbs):
         if cmd_name not in LATER:
             return super().get_command(ctx, cmd_name)
         watch.hurries = cmd_name not in _UNHURRIED
-        return cast("click.Command", getattr(import_module(LATER[cmd_name][0]), cmd_name))
+        completes = [MissingExtraError] if ctx.resilient_parsing else []
+        with suppress(*completes), extras(f"mqlab {cmd_name}"):
+            return cast("click.Command", getattr(import_module(LATER[cmd_name][0]), cmd_name))
+        return None
 
     def sentence(self, ctx: click.Context, name: str) -> str:
         return LATER[name][1] if name in LATER else super().sentence(ctx, name)
@@ -78,7 +95,7 @@ class _Verbs(Verbs):
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST})
 @click.version_option(__version__, prog_name="mqlab")
 def commands() -> None:
-    """From whatever was gathered in a message-broker incident to a verdict that is true."""
+    """Turn what was gathered in a message-broker incident into a verdict with its proof."""
 
 
 @commands.command()
@@ -110,7 +127,10 @@ def triage(form: str, output: str | None, why: bool, exit_code: bool, **material
     "--exit-code", is_flag=True, help="Exit with 2 where something was lost or doubled, 1 where nobody knows."
 )
 def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> int:
-    """Count the messages of each Kafka topic and of MQTT: sent, acknowledged, stored, handled, lost, doubled."""
+    """Count messages: sent, stored, handled, lost, doubled.
+
+    Of each topic of Kafka, and of MQTT; acknowledged ones, too.
+    """
     from mqlab.delivery.audit import audits
     from mqlab.delivery.risks import risks
     from mqlab.mqtt.chain import ways
@@ -150,7 +170,10 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
 )
 @click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
 def report(output: str, short: bool, template: str, exit_code: bool, **material: Any) -> int:
-    """Write the postmortem as one HTML file or PDF, with its findings beside it as NAME.findings.json."""
+    """Write the postmortem as one HTML file or PDF.
+
+    Its findings lie beside it as NAME.findings.json.
+    """
     from mqlab import screen
     from mqlab.languages import said
     from mqlab.reporting import pages, printing
@@ -177,7 +200,10 @@ def report(output: str, short: bool, template: str, exit_code: bool, **material:
 @common
 @click.option("--lines", default=5, show_default=True, help="Lines of context around each place.")
 def show(finding: str, lines: int, **material: Any) -> int:
-    """Show the evidence of one finding (its id, class, or F1, F2 …) with context."""
+    """Show the evidence of one finding with the lines around it.
+
+    FINDING is its id, its class, or F1, F2 … in the order of the diagnosis.
+    """
     capture, _ = opened(**material)
     deliver(capture.show(finding, lines), None)
     return 0
@@ -188,12 +214,17 @@ def show(finding: str, lines: int, **material: Any) -> int:
 @language
 @with_plugins
 def explain(what: str, plugins: tuple[str, ...]) -> int:
-    """Explain a class of incident, a known error, or a line of a log in quotes."""
+    """Explain a class of incident, a known error or a line of a log.
+
+    WHAT is a name, or the line in quotes.
+    """
     extend(plugins)
     from mqlab.languages import pages
+    from mqlab.screens.listings import page
     from mqlab.verbs.explaining import explained
 
-    click.echo(pages.markdown(explained(what)), nl=False)
+    text = visible(pages.markdown(explained(what)))
+    deliver(page(text), None, lambda _: page(text, colour=True))
     return 0
 
 
@@ -204,7 +235,10 @@ def explain(what: str, plugins: tuple[str, ...]) -> int:
 @click.option("--master", help="Ask a worker of this Spark master.")
 @click.option("--remote", help="Ask a worker of this Spark Connect server.")
 def doctor(quiet: bool, workspace: str | None, prepare: bool, master: str | None, remote: str | None) -> int:
-    """Check Java, memory and the cache; of a cluster, whether its workers have what reading needs."""
+    """Check Java, memory and the cache, or the workers of a cluster.
+
+    Of a cluster, whether its workers have what reading needs.
+    """
     from mqlab.cache.workspace import cache_folder
     from mqlab.spark.jvm import java, sharing
 

@@ -91,12 +91,19 @@ class Watch:
     def _wait(self) -> None:
         first = self._next(None) or signal.SIGTERM
         until = time.monotonic() + GRACE if self.hurries else None
+        time.sleep(_MOMENT)
+        if self.number is None:  # a handler of a library, such as that of Polars, has what waits go on waiting
+            signal.siginterrupt(first, True)
+            self._wake(first)
         while self._next(until) == _LOST:
             time.sleep(_MOMENT)
             self.number = None
-            signal.pthread_kill(threading.main_thread().ident or 0, first)
-            self._next(None)  # this one
+            self._wake(first)
         _end_at_once(first)
+
+    def _wake(self, number: int) -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+        self._next(None)  # this one
 
     def _next(self, until: float | None) -> int | None:
         """The next signal of ours; None where none comes until then."""

@@ -10,7 +10,9 @@ import errno
 import fcntl
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Self
 
 
@@ -18,6 +20,43 @@ class MqlabError(Exception):
     """Something the user can act upon; its text is one clear sentence."""
 
     exit_code = 64
+
+
+class MissingExtraError(MqlabError, ImportError):
+    """A package that only some verbs need is not installed."""
+
+    def __init__(self, package: str, extra: str, needed_by: str) -> None:
+        super().__init__(f'`{needed_by}` needs {package}, which is not installed: pip install "mqlab[{extra}]".')
+
+
+@contextmanager
+def extras(needed_by: str) -> Iterator[None]:
+    """Say what to install where a module of an extra is absent: *needed_by* is a verb or a package, ``mqlab lab up``.
+
+    Raises:
+        MissingExtraError: such a module is absent; whatever else is not found is a bug.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        holding = [extra for extra, packages in EXTRAS.items() if module in packages]
+        if not holding or sys.modules.get(module):
+            raise
+        words = re.split(r"[ .]", needed_by)[1:]
+        extra = next((extra for extra in holding for word in words if extra.startswith(word)), holding[0])
+        raise MissingExtraError(EXTRAS[extra][module], extra, needed_by) from error
+
+
+_CLIENTS = {"confluent_kafka": "confluent-kafka", "paho": "paho-mqtt", "urllib3": "urllib3"}
+_JUPYTER = {"ipykernel": "ipykernel", "ipywidgets": "ipywidgets", "jupyterlab": "jupyterlab"}
+EXTRAS: Mapping[str, Mapping[str, str]] = {
+    "capture": _CLIENTS,
+    "lab": _CLIENTS,
+    "notebooks": _JUPYTER,
+    "training": {"cryptography": "cryptography", **_JUPYTER},
+}
+"""Packages that only some verbs need, by extra and module; an extra begins with the name of its verb."""
 
 
 class NothingReadableError(MqlabError):
@@ -47,7 +86,8 @@ class JavaMissingError(MqlabError):
     def __init__(self, found: str) -> None:
         super().__init__(
             f"mqlab needs Java 17 or 21 ({found}): on Debian `apt install openjdk-17-jre-headless`, "
-            "on macOS `brew install openjdk@17`, with conda `conda install -c conda-forge openjdk=17`."
+            "on macOS `brew install openjdk@17`, with conda `conda install -c conda-forge openjdk=17`, or "
+            '`pip install "mqlab[java]"`.'
         )
 
 
@@ -137,6 +177,13 @@ class OwnMaterialError(MqlabError):
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} is a file of the material and stays as it is: choose another place with -o.")
+
+
+class ForeignFileError(MqlabError):
+    """A result would take the place of a file that mqlab did not write, and nobody named that file."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} was not written by mqlab and stays as it is: choose another place with -o.")
 
 
 class BadLedgerMapError(MqlabError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
@@ -161,6 +162,11 @@ def iso(at: float | datetime | None) -> str | None:
         return None
     spec = "milliseconds" if known.microsecond else "seconds"
     return known.replace(tzinfo=None).isoformat(timespec=spec) + "Z"
+
+
+def by_number(text: str) -> list[tuple[str, int]]:
+    """What sorts names by the numbers in them: 3.9 before 3.10."""
+    return [(word, int(number or -1)) for word, number in re.findall(r"([^0-9]*)([0-9]*)", text)]
 
 
 def parse_zone(text: str) -> tzinfo:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mqlab.errors import CannotWriteError, OwnMaterialError
+from mqlab.errors import CannotWriteError, ForeignFileError, OwnMaterialError
 
 _OURS = (b"mqlab", b"Skia/PDF")
 """What stands in the first part of the pages and findings that mqlab writes, and of a PDF that Chromium prints."""
@@ -62,6 +62,17 @@ def refuse_material(output: Path, paths: Iterable[str]) -> None:
         target = written.resolve()
         if target.is_file() and not _is_ours(target) and any(_holds(one, target) for one in given):
             raise OwnMaterialError(str(written))
+
+
+def refuse_foreign(output: Path) -> None:
+    """See, before any work, that what lies at *output*, or where its findings belong, is nothing but what mqlab wrote.
+
+    Raises:
+        ForeignFileError: it is somebody else's.
+    """
+    for target in (output, findings_beside(output)):
+        if target.exists() and not (target.is_file() and _is_ours(target)):
+            raise ForeignFileError(str(target))
 
 
 def findings_beside(out: Path) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import __version__, capture, cli, jsonout
+from mqlab import __version__, capture, cli, jsonout, report
 from mqlab.spark import jvm, session
 from mqlab.verbs import material
 
@@ -87,6 +87,8 @@ def test_a_checklist_names_commands(run, system):
         ("triage", LEADING, "--no-such-option"),
         ("triage", LEADING, "--workspace", "/proc/nowhere"),
         ("checklist", "rabbitmq"),
+        ("demo", "--sample", "no-such-sample"),
+        ("demo", "-o", "."),
         ("no-such-verb",),
     ],
 )
@@ -264,6 +266,36 @@ def test_the_zone_of_logs_and_the_zone_shown_are_options(run):
     assert tokyo["findings"][0]["started_at"] == "2026-11-21T03:20:44.201Z"
     assert "20:20:44" in shown
     assert "12:20:44 first" not in shown
+
+
+@pytest.mark.slow
+def test_the_demo_shows_a_sample_and_writes_its_report_after_one_reading(run, tmp_path, monkeypatch):
+    opened, read = [], capture.open_capture
+    monkeypatch.setattr(
+        capture, "open_capture", lambda *given, **chosen: opened.append(given) or read(*given, **chosen)
+    )
+    monkeypatch.setattr(report, "run", lambda *_: ())  # notebooks are tried elsewhere
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("demo")
+
+    assert (code, err, opened) == (0, "", [(LEADING,)])
+    said = out.removeprefix(run("triage", LEADING)[1])
+    assert said.startswith(
+        "\nThe report is mqlab-demo.html: open it in a browser. Its findings are mqlab-demo.findings.json."
+    )
+    assert {path.name for path in tmp_path.iterdir()} == {"mqlab-demo.html", "mqlab-demo.findings.json"}
+    assert "batch-split-loop" in Path("mqlab-demo.html").read_text()
+    assert run("demo")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["mqlab-demo.html", "mqlab-demo.findings.json"])
+def test_the_demo_writes_over_nothing_that_mqlab_did_not_write(run, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text("mine")
+
+    said = f"mqlab: {name} was not written by mqlab and stays as it is: choose another place with -o.\n"
+    assert run("demo") == (64, "", said)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "mine")]
 
 
 def test_options_of_notebooks_are_plain_strings():

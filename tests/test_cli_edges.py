@@ -1,9 +1,13 @@
 """Lists, help, suggestions and completion: what people meet before they have any material."""
 
+import os
+import pty
 import re
 import subprocess
 import sys
+from contextlib import suppress
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -71,6 +75,77 @@ def test_a_list_is_no_wider_than_the_terminal(monkeypatch, columns):
     assert ("tables" in plain) == (columns == 160)
 
 
+PAGE = """## a-name
+
+It is `so`, and so on, for more words than fit (kafka).
+
+### Do now
+
+1. Read what was written before you write what others will have to read
+- x
+    kafka-topics.sh --bootstrap-server "$BOOTSTRAP" --describe --topic orders
+"""
+READ = """a-name
+
+  It is `so`, and so on, for more words
+  than fit (kafka).
+
+Do now
+
+  1. Read what was written before you
+     write what others will have to read
+  - x
+    kafka-topics.sh --bootstrap-server "$BOOTSTRAP" --describe --topic orders
+"""
+
+
+def test_a_page_is_read_without_marks_and_its_commands_stay_on_a_line(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+    assert listings.page(PAGE) == READ
+    painted = listings.page(PAGE, colour=True)
+    assert re.sub("\x1b\\[[0-9;]*m", "", painted) == READ
+    assert painted.startswith("\x1b[1ma-name\x1b[0m\n\n  It is \x1b[36m`so`\x1b[0m, and")
+
+
+def test_an_explanation_in_a_pipe_is_plain_text():
+    out = said("explain", "slow-consumer")
+
+    assert out.startswith(
+        "slow-consumer\n\n  The consumer is slower than the producer (kafka, rocketmq, mqtt).\n\nWhat happens\n"
+    )
+    assert not re.search(r"^#|\x1b", out, re.MULTILINE)
+    assert max(len(line) for line in out.splitlines() if not line.startswith("    ")) <= 118
+
+
+@pytest.mark.parametrize("words", [["incidents"], ["formats"], ["explain", "slow-consumer"]])
+def test_a_terminal_gets_colours_and_no_escapes_of_them(words):
+    held, terminal = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-m", "mqlab", *words], stdout=terminal)
+    os.close(terminal)
+    shown = b""
+    with suppress(OSError):
+        while more := os.read(held, 1 << 16):
+            shown += more
+    os.close(held)
+
+    assert process.wait() == 0
+    assert b"\x1b[1m" in shown
+    assert b"u001b" not in shown
+
+
+def test_help_has_each_verb_below_one_heading_on_a_line_of_its_own():
+    every = cli.commands.list_commands(click.Context(cli.commands))
+    below = [name for names in cli.commands.headings.values() for name in names]
+    assert sorted(below) == sorted(every)
+
+    listed = said("--help", COLUMNS="80").partition("\nAnswer:\n")[2].splitlines()
+    lines = [line for line in listed if line.startswith("  ")]
+    assert [line.split()[0] for line in lines] == below
+    assert [line for line in lines if not re.fullmatch(r"  \S+ +[A-Z].*\.", line)] == []
+
+
 @pytest.mark.parametrize(
     ("verb", "own", "shared"),
     [
@@ -100,7 +175,17 @@ def test_a_shells_completion_says_where_it_belongs(shell):
 
 @pytest.mark.parametrize(
     ("words", "offered"),
-    [("mqlab tria", "triage"), ("mqlab explain uncl", "unclean-election-loss"), ("mqlab triage --log", "--log-tz")],
+    [
+        ("mqlab tria", "triage"),
+        ("mqlab explain uncl", "unclean-election-loss"),
+        ("mqlab triage --log", "--log-tz"),
+        ("mqlab no", "notebook"),
+        ("mqlab notebook copy 03", "03_rebalance_timeouts"),
+        ("mqlab de", "demo"),
+        ("mqlab notebook open --no", "--notebook"),
+        ("mqlab demo --sample kafka-amp-1", "kafka-amp-17"),
+        ("mqlab lab li", "list"),
+    ],
 )
 def test_verbs_options_and_names_of_classes_are_completed(words, offered):
     asked = {"_MQLAB_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}

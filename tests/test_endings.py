@@ -43,6 +43,19 @@ WAITS = {
         "                time.sleep(1000)"
     ),
 }
+RESTARTED = """
+import os, signal, threading
+from mqlab.endings import process
+
+def run():
+    signal.siginterrupt(signal.SIGTERM, False)
+    threading.Timer(0.3, print, ["waits"], {"flush": True}).start()
+    try:
+        os.read(os.pipe()[0], 1)
+    finally:
+        print("tidied", flush=True)
+process(run)
+"""
 SENTENCES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal was closed"}
 
 
@@ -87,6 +100,14 @@ def test_a_signal_ends_a_run_with_one_sentence_and_leaves_nothing(started, tmp_p
     process.send_signal(number)
 
     assert ended(process, tmp_path, child) == (128 + number, f"mqlab: {SENTENCES[number]}\n", False, [])
+
+
+def test_a_signal_reaches_what_waits_again_after_the_handler_of_a_library(started):
+    process = started(program=RESTARTED)
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+
+    assert (process.communicate(timeout=60), process.returncode) == (("tidied\n", "mqlab: terminated\n"), 143)
 
 
 def test_a_second_signal_ends_at_once_what_does_not_hear_the_first(started, tmp_path):

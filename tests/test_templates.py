@@ -14,6 +14,7 @@ from mqlab.figures import style
 from mqlab.notes import IncidentNotes
 from mqlab.reporting import pages, printing
 from mqlab.reporting.pages import BadTemplateError
+from mqlab.writing import refuse_foreign, refuse_material
 
 LINES = (style.INCOMING, style.OUTGOING, style.LAG, style.ALARM, style.CHANGE)
 ROOT = Path(__file__).parents[1]
@@ -101,6 +102,14 @@ def test_what_a_page_may_load_and_run_stands_before_everything_of_a_template(tmp
     assert shown.lower().count("<!doctype") == shown.count("Content-Security-Policy") == 1
 
 
+def test_a_page_says_who_wrote_it_so_that_the_next_one_may_take_its_place(tmp_path):
+    out = tmp_path / "report.html"
+    out.write_text(page(written(tmp_path, f"<title>x</title>{'-' * 100_000}")))
+
+    refuse_foreign(out)
+    refuse_material(out, [str(tmp_path)])
+
+
 @pytest.mark.parametrize(
     ("options", "because"),
     [
@@ -125,11 +134,16 @@ def browser(folder, monkeypatch, script):
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
-def test_a_page_is_printed_by_the_browser_of_the_machine(tmp_path, monkeypatch):
-    browser(tmp_path, monkeypatch, "echo %PDF >$out")
-    printing.print_page("<p>x</p>", tmp_path / "x.pdf")
+@pytest.mark.parametrize("place", ["x.pdf", "a folder/x.pdf", "../x.pdf"])
+def test_a_page_is_printed_by_the_browser_of_the_machine_wherever_it_belongs(tmp_path, monkeypatch, place):
+    here = tmp_path / "here"
+    (here / "a folder").mkdir(parents=True)
+    browser(tmp_path, monkeypatch, 'cd /; page=$(echo ${one#file://} | sed \'s/%20/ /g\'); cp "$page" "$out"')
+    monkeypatch.chdir(here)
+    printing.print_page("<p>x</p>", Path(place))
 
-    assert (tmp_path / "x.pdf").read_text() == "%PDF\n"
+    assert (here / place).read_text() == "<p>x</p>"
+    assert {path.name for path in tmp_path.rglob("*")} == {"chromium", "here", "a folder", "x.pdf"}
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,11 @@ def test_a_moment_that_cannot_be_read_is_refused():
         units.epoch("teatime")
 
 
+def test_names_are_sorted_by_the_numbers_in_them():
+    names = ["kafka-3.9", "kafka-3.10", "kafka-3.10.1", "kafka-4.1", "kafka-clients-2.8", "rocketmq"]
+    assert sorted(set(names), key=units.by_number) == names
+
+
 def test_one_is_no_plural_and_thousands_are_grouped():
     assert [units.counted(n, "time") for n in (0, 1, 4200)] == ["0 times", "1 time", "4,200 times"]
 

@@ -14,6 +14,7 @@ from mqlab.comparing.sides import ABSENT, FOUND, NOT_CHECKED, Side, kind
 from mqlab.facts import Setting
 from mqlab.known_errors import words
 from mqlab.symptoms.unexplained import trouble
+from mqlab.units import by_number
 
 # -- classes ---------------------------------------------------------------------------------------------------------
 
@@ -197,7 +198,7 @@ def versions(a: Side, b: Side) -> tuple[VersionRow, ...]:
     """
     mine, theirs = _versions(a), _versions(b)
     return tuple(
-        VersionRow(what, ", ".join(sorted(mine[what])), ", ".join(sorted(theirs[what])))
+        VersionRow(what, *(", ".join(sorted(every[what], key=by_number)) for every in (mine, theirs)))
         for what in sorted(mine.keys() & theirs.keys())
         if mine[what] != theirs[what] and not (b.since is not None and theirs[what] <= mine[what])
     )

@@ -17,7 +17,7 @@ from mqlab.verbs.helping import Verbs
 
 @click.group(cls=Verbs)
 def capture() -> None:
-    """Gather from running brokers, without changing anything there, what `mqlab triage` reads."""
+    """Gather from running brokers what triage reads; change nothing."""
     click.get_current_context().with_resource(stopped_by_signals())
     try:
         Path.cwd()

@@ -17,6 +17,7 @@ from mqlab.gather.bundle import Bundle
 from mqlab.gather.manifest import stamp
 from mqlab.gather.schedule import Tick
 from mqlab.gather.web import UNANSWERED, StatusError, Web
+from mqlab.units import by_number
 
 _PAGE = 1000
 """Entries of a page: both versions give as many."""
@@ -72,7 +73,9 @@ class Emqx:
                         raise
                     continue
                 listed = nodes.get("data", []) if isinstance(nodes, dict) else nodes
-                self.bundle.manifest.facts["EMQX"] = sorted({str(node.get("version")) for node in listed})
+                self.bundle.manifest.facts["EMQX"] = sorted(
+                    {str(node.get("version")) for node in listed}, key=by_number
+                )
                 return version
             return None
         return None

@@ -40,7 +40,10 @@ _MAX_SHOWN = 40
 @click.option("--master", help="Spark master, e.g. spark://host:7077.")
 @click.option("--workspace", help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache).")
 def redact(paths: tuple[str, ...], output: Path, key: Path | None, map_: Path | None, **chosen: Any) -> int:
-    """Write a copy that may be shared: names replaced, payloads out, secrets masked, the same verdict."""
+    """Write a copy to share: no names, payloads or secrets.
+
+    Names are replaced; the copy is diagnosed to see whether mqlab says the same of it.
+    """
     from mqlab.gather.redact import Options, redact
 
     stem = output.with_name(output.name.removesuffix(".tar.zst"))

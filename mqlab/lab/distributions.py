@@ -13,6 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from mqlab.lab.errors import LabError, MissingToolError
+from mqlab.units import by_number
 
 _DONE = "complete"
 _SOURCES = Path(__file__).with_name("java")
@@ -72,7 +73,7 @@ def fetched(name: str, dist: Path) -> Distribution:
         LabError: Maven cannot resolve it.
     """
     if name not in known():
-        raise LabError(f"No distribution is called {name}. Known: {', '.join(sorted(known()))}.")
+        raise LabError(f"No distribution is called {name}. Known: {', '.join(sorted(known(), key=by_number))}.")
     folder = dist / name
     if not (folder / _DONE).exists():
         command = tool("mvn", name, "install Maven, on Debian `apt install maven`")

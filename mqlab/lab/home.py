@@ -142,18 +142,39 @@ class Home:
             return None
         return None
 
+    def bytes(self) -> int:
+        """How much lies in this folder."""
+        return sum(f.stat().st_size for f in self.root.rglob("*") if f.is_file() and not f.is_symlink())
+
+    def removable(self) -> None:
+        """See that there is a lab here, and that it can be removed.
+
+        Raises:
+            LabError: it is no folder of a lab, or this user may not remove it.
+        """
+        if not (self.root / _MARK).exists():
+            raise LabError(f"{self.root} is no folder of a lab: nothing was removed.")
+        because = objection(self.root) or next(
+            (f"{folder} is read-only" for folder in (self.root.parent, self.root) if not os.access(folder, os.W_OK)),
+            None,
+        )
+        if because:
+            raise LabError(f"The lab in {self.root} cannot be removed: {because}. Nothing was stopped or removed.")
+
     def destroy(self) -> int:
         """Remove the folder with all that was fetched and all runs; how many bytes that were.
 
         Raises:
             BusyError: a lab runs here.
-            LabError: it is no folder of a lab.
+            LabError: it is no folder of a lab, or not all of it can be removed.
         """
-        if not (self.root / _MARK).exists():
-            raise LabError(f"{self.root} is no folder of a lab: nothing was removed.")
+        self.removable()
         with self.held():
-            size = sum(f.stat().st_size for f in self.root.rglob("*") if f.is_file() and not f.is_symlink())
-        shutil.rmtree(self.root)
+            size = self.bytes()
+        try:
+            shutil.rmtree(self.root)
+        except OSError as error:
+            raise LabError(f"Not all of {self.root} could be removed: {error}.") from error
         return size
 
 

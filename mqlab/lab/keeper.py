@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic, sleep
 
-from mqlab.lab.brokers.registry import Stage, fresh, parsed
+from mqlab.lab.brokers.naming import named
+from mqlab.lab.brokers.registry import Stage, fresh
 from mqlab.lab.errors import LabError
 from mqlab.lab.home import Home
 from mqlab.lab.processes import Processes
@@ -29,9 +30,8 @@ def raised(home: Home, ports: int, brokers: Sequence[str], tell: Callable[[str],
     Raises:
         LabError: they did not come up; nothing is left running.
     """
+    named(brokers)
     home.made()
-    for text in brokers:
-        parsed(text)
     words = [sys.executable, "-m", "mqlab.lab.keeper", str(home.root), str(ports), *brokers]
     with (home.root / "keeper.log").open("w") as log:
         keeper = subprocess.Popen(
@@ -58,7 +58,7 @@ def lowered(home: Home) -> bool:
     """Stop the keeper and, through it, all brokers; False where none runs. What a killed one left is ended, too."""
     holder = home.holder()
     if holder is None:
-        if home.root.exists():
+        if home.journal.exists():
             with home.held():
                 return False
         return False
@@ -80,7 +80,7 @@ def main() -> None:
             (home.root / _STATE).unlink(missing_ok=True)
             stage = Stage(processes)
             try:
-                stage.up([parsed(text) for text in brokers], ports, lambda step: _say({"step": step}))
+                stage.up(named(brokers), ports, lambda step: _say({"step": step}))
                 known = {each.wanted.label: each.address for each in stage.brokers}
                 (home.root / _STATE).write_text(json.dumps(known))
                 _say({"up": known})

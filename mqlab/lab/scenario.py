@@ -43,7 +43,8 @@ from pathlib import Path
 from typing import Any
 
 from mqlab.lab.brokers.base import Wanted
-from mqlab.lab.brokers.registry import BUILDERS, NEWEST
+from mqlab.lab.brokers.naming import settled
+from mqlab.lab.brokers.registry import BUILDERS
 from mqlab.lab.errors import BadScenarioError
 
 DEEDS = ("set", "start", "stop", "kill", "freeze", "thaw", "alter")
@@ -168,7 +169,8 @@ def read(name: str, table: Mapping[str, Any]) -> Scenario:
 
 def _broker(table: Mapping[str, Any], metrics: bool) -> Wanted:
     software = table["software"]
-    return Wanted(**{"version": NEWEST.get(software, ""), "metrics": metrics and software == "kafka", **table})
+    version = settled(software, table.get("version", "")) if software in BUILDERS else ""
+    return Wanted(**{"metrics": metrics and software == "kafka", **table, "version": version})
 
 
 def _loads(table: Mapping[str, Any], first: str) -> list[Load]:

@@ -11,6 +11,7 @@ from mqlab.lab import keeper
 from mqlab.lab.brokers.registry import PORTS
 from mqlab.lab.errors import LabError
 from mqlab.lab.home import Home, default_home
+from mqlab.units import by_number, size
 from mqlab.verbs.helping import Verbs, shared
 from mqlab.verbs.material import progress
 
@@ -26,7 +27,10 @@ def _at(home: Path | None) -> Home:
 
 @click.group(cls=Verbs)
 def lab() -> None:
-    """Real brokers on this machine, incidents made on purpose, and whether the diagnosis was right."""
+    """Start real brokers here and make incidents on purpose.
+
+    Each scenario says whether the diagnosis of its capture was right.
+    """
     watch.hurries = False
 
 
@@ -35,7 +39,11 @@ def lab() -> None:
 @_home
 @_ports
 def up(brokers: tuple[str, ...], home: Path | None, ports: int) -> int:
-    """Start BROKERS and leave them running: kafka:3.9, kafka:4.1:3, rocketmq:5.1, mosquitto, hivemq."""
+    """Start BROKERS and leave them running: kafka:3.9, mosquitto, hivemq.
+
+    A broker is its name, `kafka`, with its version where you want another than the newest, `kafka:3.9`, and its number
+    of nodes, `kafka:4.1:3`. A version alone, `4.1`, is the broker that has it.
+    """
     with progress() as tell:
         known = keeper.raised(_at(home), ports, brokers, tell)
     for name, address in known.items():
@@ -55,10 +63,12 @@ def status(home: Path | None) -> int:
     for entry in at.entries():
         state = "runs" if entry.alive else "ended"
         click.echo(f"{entry.name:<24} {entry.pid:>7} {state if holder or state == 'ended' else 'left over: lab down'}")
-    runs = sorted(p.name for p in at.runs.iterdir()) if at.runs.is_dir() else []
-    fetched = sorted(p.name for p in at.dist.iterdir()) if at.dist.is_dir() else []
-    click.echo(f"fetched: {', '.join(fetched) or 'nothing'}\nruns: {', '.join(runs) or 'none'}")
+    click.echo(f"fetched: {_names(at.dist) or 'nothing'}\nruns: {_names(at.runs) or 'none'}")
     return 0
+
+
+def _names(folder: Path) -> str:
+    return ", ".join(sorted((p.name for p in folder.iterdir()), key=by_number)) if folder.is_dir() else ""
 
 
 @lab.command()
@@ -91,20 +101,21 @@ def down(home: Path | None) -> int:
 @_home
 def destroy(yes: bool, home: Path | None) -> int:
     """Stop everything and remove the lab's folder, with all that was fetched and all captures."""
-    from mqlab import units
-
     at = _at(home)
-    if not yes:
-        click.confirm(f"Remove {at.root} with everything in it?", abort=True)
-    if at.root.exists():
-        keeper.lowered(at)
-    click.echo(f"removed {units.size(at.destroy())}")
+    at.removable()
+    running = ", ".join(keeper.state(at))
+    stops = f"Stop {running} and remove" if running else "Remove"
+    if not yes and not click.confirm(f"{stops} {at.root} with everything in it ({size(at.bytes())})?"):
+        click.echo("nothing was removed")
+        return 0
+    keeper.lowered(at)
+    click.echo(f"removed {size(at.destroy())}")
     return 0
 
 
-@lab.command()
-def scenarios() -> int:
-    """List the scenarios: what is made on purpose, and what only looks like it."""
+@lab.command("list")
+def listed() -> int:
+    """List the scenarios: what is made on purpose, what only looks like it."""
     from mqlab.lab.scenario import scenario, shipped
 
     for name in shipped():
@@ -112,6 +123,9 @@ def scenarios() -> int:
         like = f" (looks like {one.looks_like})" if one.looks_like else ""
         click.echo(f"{name:<36} {one.incident}{like}: {one.title}")
     return 0
+
+
+lab.add_command(click.Command("scenarios", callback=listed.callback, help=listed.help, hidden=True))
 
 
 @lab.command()

@@ -21,7 +21,7 @@ CODE = (
     "plots", "precedence", "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict",
     "assembly", "clocks", "comparing", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models",
     "mqtt", "reporting", "rocketmq", "scenarios", "screens", "shared", "symptoms", "traces", "traffic", "views",
-    "verbs/comparing", "verbs/explaining", "verbs/listing",
+    "verbs/comparing", "verbs/demo", "verbs/explaining", "verbs/listing",
 )  # fmt: skip
 """Modules and packages whose texts stand on a screen or in a report."""
 _PLACE = object()

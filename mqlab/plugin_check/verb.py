@@ -21,7 +21,7 @@ class FolderTakenError(MqlabError):
 
 @click.group(cls=Verbs)
 def plugin() -> None:
-    """Formats, rules and known errors of your own: begin a plug-in, try it."""
+    """Begin and try a plug-in: formats, rules, known errors."""
 
 
 @plugin.command()

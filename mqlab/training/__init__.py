@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mqlab.errors import extras
+
 if TYPE_CHECKING:
     from mqlab.training.practice import at, begin
 
@@ -18,6 +20,7 @@ def __getattr__(name: str) -> Any:
     """``begin`` and ``at``; what they need is imported when one of them is asked for."""
     if name not in __all__:
         raise AttributeError(f"module 'mqlab.training' has no attribute {name!r}")
-    from mqlab.training import practice
+    with extras("mqlab.training"):
+        from mqlab.training import practice
 
     return getattr(practice, name)

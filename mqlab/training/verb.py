@@ -21,7 +21,7 @@ _key = _shared("--key", type=_file, required=True, help="The instructor's key.")
 
 @click.group(cls=Verbs)
 def train() -> None:
-    """Learn on real incidents: work through an exercise, be checked on the diagnosis, read the debrief."""
+    """Learn on real incidents: exercises, checked answers, debriefs."""
 
 
 @train.command("list")

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from mqlab.bundled import notebooks
+from mqlab.bundled import filled, notebooks
 from mqlab.training.attempt import Attempt
 
 
@@ -18,8 +18,6 @@ def write(attempt: Attempt, samples: Path) -> Path:
     notebook = json.loads((notebooks() / "training" / "exercise.ipynb").read_text(encoding="utf-8"))
     given = {"number": attempt.exercise.number, "folder": "..", "samples": os.path.relpath(samples, attempt.folder),
              "roll_back": attempt.rolled_back}  # fmt: skip
-    for cell in notebook["cells"]:
-        if "parameters" in cell["metadata"].get("tags", []):
-            cell["source"] = "\n".join(f"{name} = {value!r}" for name, value in given.items())
+    filled(notebook, given)
     path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1), encoding="utf-8")
     return path

@@ -43,7 +43,7 @@ _PAGES = (".html", ".htm", ".pdf")
 @read_so
 @written
 def compare(a: str, b: str, at: str | None, form: str, output: str | None, **chosen: Any) -> int:
-    """Put two captures side by side: is it the same incident, is it repaired, and what differs.
+    """Compare two captures: the same incident, repaired, what differs.
 
     A and B are each a folder, an archive or a file: two incidents, or one before (A) and after (B) its repair.
     "Repaired" is said only where B is clear of what was found in A and would have shown it; what could not be checked
@@ -75,7 +75,7 @@ def compare(a: str, b: str, at: str | None, form: str, output: str | None, **cho
 @read_so
 @written
 def history(folder: str, form: str, output: str | None, **chosen: Any) -> int:
-    """List all incidents of a folder: what it was, what it cost, how long it took, what came back.
+    """List all incidents of a folder: cause, cost, what came back.
 
     Each folder and each archive directly in FOLDER is one incident. A folder without an incident.yml, in which folders
     have one, holds several: these, and what lies beside them. Loose files are left out. Title and the times at which it

@@ -19,7 +19,10 @@ _LINES = {
 @click.argument("shell", type=click.Choice(list(_LINES)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> int:
-    """Print what makes SHELL complete mqlab's verbs, options and names; its first line says where it belongs."""
+    """Print what makes SHELL complete verbs, options and names.
+
+    Its first line says where it belongs.
+    """
     made = get_completion_class(shell)
     file, line = _LINES[shell]
     script = made(ctx.find_root().command, {}, "mqlab", "_MQLAB_COMPLETE").source() if made else ""

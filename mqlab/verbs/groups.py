@@ -21,7 +21,10 @@ from mqlab.verbs.material import Command, between, common, deliver, opened, writ
 @common
 @written
 def rebalances(form: str, output: str | None, **material: Any) -> int:
-    """List the rebalances of Kafka's consumer groups: trigger, what is behind it, standstill, delayed and repeated."""
+    """List the rebalances of Kafka's groups: trigger, cause, cost.
+
+    The cost is how long each group stood still, and what was delayed and repeated.
+    """
     from mqlab.kafka.groups import chosen
     from mqlab.kafka.rebalances import history
     from mqlab.screens.groups import rebalances_screen
@@ -44,10 +47,11 @@ WHAT_IF_SCHEMA = "mqlab.what-if/1"
 )
 @written
 def whatif(pairs: tuple[str, ...], form: str, output: str | None, **material: Any) -> int:
-    """Replay a Kafka consumer group from the material with other settings: rebalances, longest poll, lag.
+    """Replay a consumer group of Kafka with other settings.
 
-    What can be set: max.poll.records, max.poll.interval.ms, session.timeout.ms, heartbeat.interval.ms,
-    partition.assignment.strategy, group.protocol, group.initial.rebalance.delay.ms, threads (that share a poll),
+    Shows rebalances, the longest poll and lag. What can be set: max.poll.records, max.poll.interval.ms,
+    session.timeout.ms, heartbeat.interval.ms, partition.assignment.strategy, group.protocol,
+    group.initial.rebalance.delay.ms, threads (that share a poll),
     members, record.ms (time per record). Without --set it replays what was. --since and --until bound the replay; by
     default it is the incident: from the first late poll to the first change.
     """
@@ -112,9 +116,10 @@ def _requested(command: Command) -> Command:
 @click.option("--orderly", is_flag=True, help="Orderly mode: one thread at a time per queue.")
 @written
 def drain(form: str, output: str | None, orderly: bool, **given: Any) -> int:
-    """Forecast how long a backlog takes, and plan its drain into a store that has other work.
+    """Forecast how long a backlog takes, and plan its drain.
 
-    Backlog, inflow and owners come from the material where PATHs are given; options win.
+    The plan is for a store that has other work. Backlog, inflow and owners come from the material where PATHs are
+    given; options win.
     """
     from mqlab.scenarios.drain import answer as planned
     from mqlab.screens.groups import drain_screen

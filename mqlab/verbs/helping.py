@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
+from mqlab.errors import extras
 from mqlab.writing import refuse_material
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -43,12 +44,14 @@ class Verb(click.Command):
 
         Raises:
             OwnMaterialError: its output is a file of the material.
+            MissingExtraError: it needs a package that is not installed.
         """
         named = [ctx.params.get(name) or () for name in _MATERIAL]
         given = [path for some in named for path in (some if isinstance(some, tuple) else (some,))]
         if output := ctx.params.get("output"):
             refuse_material(Path(output), given)
-        return super().invoke(ctx)
+        with extras(ctx.command_path):
+            return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options below their headings."""
@@ -66,6 +69,12 @@ class Verbs(click.Group):
 
     command_class = Verb
     group_class = type
+    headings: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """The names of the verbs below each heading of its help, where it has several."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the verbs, without other names of the same."""
+        return [name for name in super().list_commands(ctx) if not self.commands[name].hidden]
 
     def sentence(self, ctx: click.Context, name: str) -> str:
         """What the verb of this *name* is for."""
@@ -73,9 +82,12 @@ class Verbs(click.Group):
         return verb.get_short_help_str(_WHOLE) if verb else ""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of the verbs."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, self.sentence(ctx, name)) for name in self.list_commands(ctx)])
+        """Write the verbs below their headings."""
+        every = self.list_commands(ctx)
+        longest = max(map(len, every))
+        for heading, names in (self.headings or {"Commands": every}).items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(longest), self.sentence(ctx, name)) for name in names])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The verbs whose names begin so."""

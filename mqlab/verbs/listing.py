@@ -27,11 +27,14 @@ _PRODUCTS = {"mosquitto": "Mosquitto", "emqx": "EMQX", "hivemq": "HiveMQ", "rabb
 @click.option("--markdown", is_flag=True, help="The whole catalogue as Markdown.")
 @with_plugins
 def incidents(form: str, markdown: bool, plugins: tuple[str, ...]) -> int:
-    """List the classes of incident by family; `mqlab explain` tells more of one."""
+    """List the classes of incident by family.
+
+    `mqlab explain` tells more of one.
+    """
     extend(plugins)
     from mqlab import catalogue
     from mqlab.detectors import DETECTORS
-    from mqlab.screens.listings import listing
+    from mqlab.screens.listings import coloured, listing
 
     known = {detector.INCIDENT for detector in DETECTORS}
     every = list(catalogue.INCIDENTS.values())
@@ -51,7 +54,7 @@ def incidents(form: str, markdown: bool, plugins: tuple[str, ...]) -> int:
         for family, those in groupby(every, lambda one: one.family):
             groups[family] = [(one.slug, _title(one.title, one.benign, one.slug in known)) for one in those]
         text = listing(groups) + f"\n{said('mqlab explain NAME tells how one works, what proves it and what to do.')}\n"
-    deliver(text, None)
+    deliver(text, None, coloured if form == "text" and not markdown else str)
     return 0
 
 
@@ -63,10 +66,10 @@ def _title(title: str, benign: bool, has_rule: bool) -> str:
 @in_form
 @with_plugins
 def formats(form: str, plugins: tuple[str, ...]) -> int:
-    """List the formats that mqlab reads, by the system whose files look so."""
+    """List the formats that mqlab reads, by system."""
     extend(plugins)
     from mqlab.formats.registry import FORMATS
-    from mqlab.screens.listings import listing
+    from mqlab.screens.listings import coloured, listing
 
     every = [(one.FORMAT, _first_line(one.__doc__ or "")) for one in FORMATS]
     if form == "json":
@@ -89,7 +92,7 @@ def formats(form: str, plugins: tuple[str, ...]) -> int:
             for whose in order
         }
         text = listing(groups)
-    deliver(text, None)
+    deliver(text, None, coloured if form == "text" else str)
     return 0
 
 
@@ -112,7 +115,10 @@ def _document(schema: str, name: str, rows: Sequence[Mapping[str, object]]) -> s
 @click.argument("system", required=False, type=click.Choice(["kafka", "rocketmq", "mqtt"]))
 @language
 def checklist(system: str | None) -> int:
-    """Print the read-only commands of an incident's first hour, what rotates away first on top; alone, list them."""
+    """Print the read-only commands of an incident's first hour.
+
+    What rotates away first stands on top. Without SYSTEM, the checklists are listed.
+    """
     from mqlab.commands import checklist as text
     from mqlab.commands import checklists
 

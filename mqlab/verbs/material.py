@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -49,6 +50,11 @@ def language(command: Command) -> Command:
 
 def common(command: Command) -> Command:
     """Options that every command about material takes."""
+    return material(_shared("--tz", default="UTC", show_default=True, help="Zone in which times are shown.")(command))
+
+
+def material(command: Command) -> Command:
+    """Paths, and options that say what of the material is read, and how."""
     for option in reversed(
         (
             click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path()),
@@ -58,7 +64,6 @@ def common(command: Command) -> Command:
             _shared("--topic", help="Only this topic."),
             _shared("--client", help="Only this client id."),
             read_so,
-            _shared("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
         )
     ):
         command = option(command)
@@ -182,7 +187,7 @@ def deliver(text: str, output: str | None, paint: Callable[[str], str] = str) ->
     try:
         sys.stdout.buffer.write(shown.encode("utf-8", "backslashreplace"))
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
     except OSError as error:
+        if error.errno in (errno.EPIPE, errno.EBADF):  # nobody reads: ``endings`` knows what that means
+            raise
         raise CannotWriteError("Standard output", error) from error

@@ -51,7 +51,10 @@ NOT_RUNNING = 1
 
 @click.group(cls=Verbs)
 def session() -> None:
-    """Keep Spark warm: the next triage, report or notebook on this machine uses it by itself."""
+    """Keep Spark warm, so that the next answer comes sooner.
+
+    Every triage, report and notebook on this machine uses it.
+    """
 
 
 @session.command()

@@ -1,9 +1,11 @@
 """How brokers and loads are set up, without any of them; one run end to end where Maven has fetched a broker before."""
 
+import re
 import shutil
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -115,8 +117,41 @@ def test_the_verb_is_imported_only_when_it_is_asked_for():
     code = "import sys; from mqlab.cli import commands; sys.exit(any(m.startswith('mqlab.lab') for m in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
     listed = CliRunner().invoke(commands, ["lab", "--help"]).output
-    names = ("up", "run", "status", "logs", "down", "destroy", "verify", "scenarios")
+    names = ("up", "run", "status", "logs", "down", "destroy", "verify", "list")
     assert [name for name in names if f"  {name} " not in listed] == []
+
+
+def test_scenarios_are_listed_by_two_names_of_which_help_shows_one():
+    told = [CliRunner().invoke(commands, ["lab", name], standalone_mode=False).output for name in ("list", "scenarios")]
+    assert "slow-consumer " in told[0]
+    assert told[0] == told[1]
+    assert "scenarios" not in commands.get_command(click.Context(commands), "lab").list_commands(None)
+
+
+@pytest.mark.parametrize("words", [[], ["--yes"]])
+def test_where_no_lab_is_nothing_is_asked_and_nothing_removed(tmp_path, words):
+    done = CliRunner().invoke(commands, ["lab", "destroy", "--home", str(tmp_path), *words], input="y\n")
+    assert (str(done.exception), done.output) == (f"{tmp_path} is no folder of a lab: nothing was removed.", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lab_that_cannot_be_removed_is_not_asked_about(tmp_path):
+    root = Home(tmp_path / "lab").made().root
+    root.chmod(0o777)
+    done = CliRunner().invoke(commands, ["lab", "destroy", "--home", str(root)], input="y\n")
+    assert "cannot be removed: other users can write there" in str(done.exception)
+    assert done.output == ""
+
+
+@pytest.mark.parametrize(("answer", "end"), [("n", "nothing was removed"), ("y", "removed [3-9] B")])
+def test_a_lab_goes_when_its_user_says_so(tmp_path, answer, end):
+    root = Home(tmp_path / "lab").made().root
+    (root / "runs").write_text("abc")
+    done = CliRunner().invoke(commands, ["lab", "destroy", "--home", str(root)], input=f"{answer}\n")
+    asked, said = done.output.splitlines()
+    assert asked == f"Remove {root} with everything in it (3 B)? [y/N]: {answer}"
+    assert re.fullmatch(end, said)
+    assert root.exists() is (answer == "n")
 
 
 @pytest.mark.slow

@@ -1,13 +1,16 @@
 """Scenarios of the lab: what their files may say, and what ships."""
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from mqlab.catalogue import INCIDENTS
+from mqlab.lab.brokers import naming
 from mqlab.lab.brokers.base import Wanted
-from mqlab.lab.brokers.registry import addresses, filled, parsed
+from mqlab.lab.brokers.naming import named
+from mqlab.lab.brokers.registry import addresses, filled
 from mqlab.lab.errors import BadScenarioError, LabError
 from mqlab.lab.scenario import Load, Step, read, scenario, shipped
 
@@ -78,12 +81,53 @@ def test_a_scenario_that_is_not_there_is_told_with_those_that_are():
         scenario("slow-consummer")
 
 
-def test_a_broker_is_asked_for_by_software_version_and_nodes():
-    assert parsed("kafka:3.9:3") == Wanted("kafka", "3.9", 3)
-    assert parsed("mosquitto") == Wanted("mosquitto", "")
-    for text in ("redpanda", "kafka:3.9:many"):
-        with pytest.raises(LabError, match="is no broker of the lab"):
-            parsed(text)
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("kafka:3.9:3", [Wanted("kafka", "3.9", 3)]),
+        ("mosquitto", [Wanted("mosquitto", "")]),
+        ("kafka rocketmq hivemq", [Wanted("kafka", "4.1"), Wanted("rocketmq", "5.1"), Wanted("hivemq", "2025")]),
+        ("4.1", [Wanted("kafka", "4.1")]),
+        ("4.9 3.9:3", [Wanted("rocketmq", "4.9"), Wanted("kafka", "3.9", 3)]),
+        ("kafka 4:3 mosquitto 5", [Wanted("kafka", "4.1", 3), Wanted("mosquitto", ""), Wanted("rocketmq", "5.1")]),
+        ("kafka:3.9.1", [Wanted("kafka", "3.9")]),
+        ("kafka:3.9 4.1", [Wanted("kafka", "3.9", name="kafka-3.9"), Wanted("kafka", "4.1", name="kafka-4.1")]),
+    ],
+)
+def test_a_broker_is_asked_for_by_software_version_and_nodes(words, wanted):
+    assert named(words.split()) == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "because"),
+    [
+        ("redpanda", "redpanda is no broker of the lab: write kafka:3.9"),
+        ("kafka:3.9:many", "is no broker of the lab"),
+        ("kafka:3.9:0", "is no broker of the lab"),
+        ("kafka:9", "The lab has no kafka 9: it has 2.8, 3.9, 4.1."),
+        ("kafka:3.90", "The lab has no kafka 3.90"),
+        ("mosquitto:2.0", "The lab starts the mosquitto that is installed"),
+        ("4", "4 may be kafka or rocketmq"),
+        ("7.1", "7.1 is no version of a broker of the lab"),
+        ("kafka 4.1 4.1", "kafka-4.1 is named twice"),
+        ("mosquitto mosquitto", "mosquitto is named twice"),
+    ],
+)
+def test_words_that_name_no_broker_or_more_than_one_are_refused(words, because):
+    with pytest.raises(LabError, match=re.escape(because)):
+        named(words.split())
+
+
+def test_a_later_version_is_one_with_a_larger_number(monkeypatch):
+    offered = {f"kafka-{version}": ((f"org.apache.kafka:kafka_2.13:{version}.0",), 8) for version in ("3.10", "3.9")}
+    monkeypatch.setattr(naming, "known", lambda: offered)
+    assert list(naming.versions("kafka")) == ["3.9", "3.10"]
+    assert named(["kafka"]) == [Wanted("kafka", "3.10")]
+
+
+def test_a_scenario_of_a_version_that_the_lab_does_not_have_is_refused():
+    with pytest.raises(LabError, match=r"The lab has no kafka 3\.3"):
+        read("small", tomllib.loads(SMALL.replace('"3.9"', '"3.3"')))
 
 
 def test_brokers_know_each_other_by_name_before_they_start():

@@ -21,24 +21,8 @@ BUILDERS: Mapping[str, Callable[[Wanted, Home, int], Broker]] = {
     "rocketmq": rocketmq.broker,
     "hivemq": hivemq.broker,
 }
-NEWEST = {"kafka": "4.1", "mosquitto": "", "rocketmq": "5.1", "hivemq": "2025"}
 PORTS = 17000
 """The first port of a lab; each broker has a hundred."""
-
-
-def parsed(text: str) -> Wanted:
-    """``kafka:3.9:3`` is Kafka 3.9 with three nodes, ``mosquitto`` the one that is installed.
-
-    Raises:
-        LabError: no such broker.
-    """
-    software, _, rest = text.partition(":")
-    version, _, nodes = rest.partition(":")
-    if software not in BUILDERS or (nodes and not nodes.isdigit()):
-        raise LabError(
-            f"{text} is no broker of the lab: write kafka:3.9, kafka:4.1:3, rocketmq:5.1, mosquitto, hivemq."
-        )
-    return Wanted(software, version or NEWEST[software], int(nodes or 1))
 
 
 def addresses(wanted: Sequence[Wanted], base: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The notebook of an attempt: the one in ``notebooks/training``, with the attempt's place filled in."""
+"""The notebook of an attempt: the one in ``notebooks/training``, with the attempt's place and questions."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ def write(attempt: Attempt, samples: Path) -> Path:
     notebook = json.loads((notebooks() / "training" / "exercise.ipynb").read_text(encoding="utf-8"))
     given = {"number": attempt.exercise.number, "folder": "..", "samples": os.path.relpath(samples, attempt.folder),
              "roll_back": attempt.rolled_back}  # fmt: skip
+    asked = {f'exercise.ask("{question.name}")' for question in attempt.exercise.questions}
+    cells = [(cell, "".join(cell["source"])) for cell in notebook["cells"]]
+    notebook["cells"] = [cell for cell, text in cells if not text.startswith("exercise.ask(") or text in asked]
     for cell in notebook["cells"]:
         if "parameters" in cell["metadata"].get("tags", []):
             cell["source"] = "\n".join(f"{name} = {value!r}" for name, value in given.items())

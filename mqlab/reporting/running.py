@@ -64,6 +64,7 @@ class Here(Engine):  # type: ignore[misc]
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: NotebookExecutionManager, *_: Any, **__: Any) -> None:
+        """Run the code cells; nothing after one that fails."""
         names: dict[str, Any] = {"__name__": "__main__"}
         for number, cell in enumerate(nb_man.nb.cells):
             if cell.cell_type != "code":

@@ -29,12 +29,12 @@ from mqlab.reporting.sections import PLOTLY, Section, literal, sections_of
 
 CELL_SECONDS = 600.0
 """Seconds after which a cell of a notebook that does not end is given up."""
-_ENGINE = "here"
+ENGINE = "here"
 
 
 def run(names: Sequence[str], given: Mapping[str, Any]) -> list[Section]:
     """Sections of the notebooks, one after the other; one that fails leaves its sections so far and the reason."""
-    papermill_engines.register(_ENGINE, _Here)
+    papermill_engines.register(ENGINE, Here)
     cache = workspace.cache_folder(given.get("options", {}).get("workspace"))
     with workspace.scratch(cache) as scratch, pd.option_context("display.max_colwidth", None):
         return [section for name in names for section in _run_one(name, given, scratch)]
@@ -48,7 +48,7 @@ def _run_one(name: str, given: Mapping[str, Any], scratch: Path) -> list[Section
             str(source),
             str(copy),
             dict(given) | {"output": str(scratch / f"{name}.json")} | still,
-            engine_name=_ENGINE,
+            engine_name=ENGINE,
             progress_bar=False,
             request_save_on_cell_execute=False,
         )
@@ -59,11 +59,12 @@ def _run_one(name: str, given: Mapping[str, Any], scratch: Path) -> list[Section
     return sections_of(done)
 
 
-class _Here(Engine):  # type: ignore[misc]
+class Here(Engine):  # type: ignore[misc]
     """Papermill's engine that runs cells in this process, up to the first that fails."""
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: NotebookExecutionManager, *_: Any, **__: Any) -> None:
+        """Run the code cells; nothing after one that fails."""
         names: dict[str, Any] = {"__name__": "__main__"}
         for number, cell in enumerate(nb_man.nb.cells):
             if cell.cell_type != "code":

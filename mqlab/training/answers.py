@@ -145,7 +145,7 @@ class Place:
     files: Sequence[str]
 
     def keys(self, text: str) -> tuple[str, ...]:
-        """``file:line``, then the file alone.
+        """``file:line``, then the file alone, whose reply is for lines that have none.
 
         Raises:
             BadAnswerError: no file, or more than one, is called so.

@@ -25,7 +25,7 @@ TRIES = (1.0, 0.6, 0.3)
 """What an answer is worth at the first, second and third try."""
 HINT = 0.2
 """What a hint costs, as a part of the question's points."""
-_NOTHING = "No. Nothing in the material supports that."
+_NOTHING = "No. That is not it."
 _NEXT_TRY = ("Two tries are left.", "One try is left.", "")
 
 
@@ -176,8 +176,7 @@ class Attempt:
         return f"Right would have been “{question.options[best['name']]}”. {best['text']}"
 
     def _looked_up(self, question: Question, keys: Sequence[str]) -> dict[str, Any] | None:
-        replies = [reply for reply in map(question.lock.open, keys) if reply]
-        return max(replies, key=lambda reply: float(reply["credit"]), default=None)
+        return next(filter(None, map(question.lock.open, keys)), None)
 
     def _asked(self, name: str | None) -> Question:
         question = self.open_question

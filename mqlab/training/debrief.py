@@ -52,15 +52,20 @@ class Debrief:
         blocks = [
             f"{self.title}: {self.points:g} of 100 points",
             f"What it was: {self._named()}\n{self._because()}",
-            "Your answers\n" + "\n".join(f"  {' · '.join(row)}" for row in self._rows()),
-            "What happened\n" + "\n".join(f"  {' · '.join(row)}" for row in self._moments()),
-            "What an expert looks at, in this order\n"
-            + "\n".join(f"  {n}. {look}\n     {call}\n     {shows}" for n, (look, call, shows) in self._steps()),
-            "How to get the answers from the material\n"
-            + "\n".join(f"  {name}:\n    {call}" for name, call in self._solved()),
+            _block("Your answers", [f"  {' · '.join(row)}" for row in self._rows()]),
+            _block("What happened", [f"  {' · '.join(row)}" for row in self._moments()]),
+            _block(
+                "What an expert looks at, in this order",
+                [f"  {n}. {look}\n     {call}\n     {shows}" for n, (look, call, shows) in self._steps()],
+            ),
+            _block(
+                "How to get the answers from the material",
+                [f"  {name}:\n    {call}" for name, call in self._solved()],
+            ),
             f"What to remember\n{self._lesson()}",
+            str(self.review or ""),
         ]
-        return "\n\n".join([*blocks, *([str(self.review)] if self.review else [])])
+        return "\n\n".join(filter(None, blocks))
 
     __repr__ = __str__
 
@@ -109,8 +114,11 @@ class Debrief:
             return str(self.key["repair"]["right"]["side_effect"])
         part = self.key[question]
         if question == "line":
+            first = {one["because"]: one for one in reversed(part["proof"])}
             return "; ".join(
-                f"{one['file']}: {one.get('contains', one.get('line', 'the file'))}" for one in part["proof"]
+                f"{one['file']}: {one.get('contains', one.get('line', 'the file'))}"
+                for one in part["proof"]
+                if one is first[one["because"]]
             )
         if question == "amount":
             return f"{units.number(part['value'])} {part['unit']}. {part['because']}"
@@ -121,9 +129,19 @@ class Debrief:
 
     def _moments(self) -> list[tuple[str, str, str, str]]:
         return [
-            (str(number), units.clock(moment_of(entry["at"])), entry["what"], _place(entry))
+            (str(number), units.clock(moment_of(entry["at"])), entry["what"], self._place(entry))
             for number, entry in enumerate(self.key.get("timeline", ()), start=1)
         ]
+
+    def _place(self, entry: dict[str, Any]) -> str:
+        """Where to see it; a line that was accepted as proof is called one."""
+        if "line" not in entry:
+            return str(entry.get("file", ""))
+        place = f"{entry['file']}:{entry['line']}"
+        asked = (one.question for one in self.standing if one.question.name == "line")
+        replies = (question.lock.open(text) for question in asked for text in (place, entry["file"]))
+        reply = next(filter(None, replies), None)
+        return f"{place}, a proof" if reply and reply["credit"] == 1.0 else place
 
     def _steps(self) -> list[tuple[int, tuple[str, str, str]]]:
         return [
@@ -161,12 +179,15 @@ def _after_hints(one: Standing) -> str:
     return f", {units.counted(len(one.hints), 'hint')}" if one.hints else ""
 
 
-def _place(entry: dict[str, Any]) -> str:
-    return f"{entry['file']}:{entry['line']}" if "line" in entry else entry.get("file", "")
+def _block(title: str, lines: Sequence[str]) -> str:
+    """Lines below their title; nothing without lines."""
+    return "\n".join([title, *lines]) if lines else ""
 
 
 def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], code: int | None = None) -> str:
-    """Rows as HTML; the column *code* is shown as it is typed."""
+    """Rows as HTML, the column *code* as it is typed; nothing without rows."""
+    if not rows:
+        return ""
     cells = "".join(
         "<tr>"
         + "".join(

@@ -17,7 +17,7 @@ from mqlab.capture import Capture
 from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Finding
-from mqlab.training.keys import lines
+from mqlab.training.keys import lines, places
 
 _FAMILIES = {
     "Traffic amplification": "traffic",
@@ -156,7 +156,8 @@ def _order(capture: Capture, found: Finding | None, truth: Mapping[str, Any]) ->
     for one in _proof(capture, found, truth):
         if one["file"] not in seen:
             seen.add(one["file"])
-            call = f"capture.lines({one['file']!r}, {one.get('line', 1)})"
+            line = next(iter(places(Path(capture.paths[0]), one)), 1)
+            call = f"capture.lines({one['file']!r}, {line})"
             yield {"look": one["file"], "call": call, "shows": one["because"]}
 
 

@@ -21,6 +21,15 @@ _STYLE = """<style>.mqlab-form .widget-radio-box label {
   display: flex; flex-direction: row-reverse; justify-content: flex-end; align-items: flex-start; gap: 6px;
   height: auto; line-height: 1.4; margin: 3px 0; }</style>"""
 """Options that are longer than a line wrap."""
+_ADVICE = {
+    "since": "The first thing that is out of the ordinary, not the loudest. A line dates it better than a sample.",
+    "mechanism": "What would each hypothesis leave in the material besides the symptom? Look for what would prove you "
+    "wrong. `mqlab explain CLASS` is the page about a class; reading it is no cheating.",
+    "line": "A line proves a mechanism if nothing else writes it in this way; an effect is not enough.",
+    "amount": "The number says whether the mechanism accounts for the damage.",
+    "repair": "What ends the damage now?",
+}
+"""Said below a question, by its name."""
 
 
 def form(attempt: Attempt, name: str | None = None) -> Any:
@@ -28,7 +37,7 @@ def form(attempt: Attempt, name: str | None = None) -> Any:
     names = [question.name for question in attempt.exercise.questions]
     chosen = name or (attempt.open_question.name if attempt.open_question else names[-1])
     if chosen not in names:
-        return Text("This exercise does not ask that: go on.")
+        return Text(f"This exercise does not ask {chosen!r}: go on.")
     return _Form(attempt, chosen) if _in_notebook() else Text(as_text(attempt, chosen))
 
 
@@ -94,7 +103,8 @@ class _Form:
 
     def _refresh(self, problem: str) -> None:
         one = _standing(self.attempt, self.name)
-        self.head.value = f"{_STYLE}<b>{escape(one.question.text)}</b> ({one.question.points} points)"
+        asked = f"<h3>{escape(one.question.text)} ({one.question.points} points)</h3>"
+        self.head.value = f"{_STYLE}{asked}<p>{escape(_ADVICE.get(self.name, ''))}</p>"
         self.field.disabled = one.closed
         self.buttons["Check"].disabled = self.buttons["Give up"].disabled = one.closed
         self.buttons["Hint"].disabled = one.closed or len(one.hints) == one.question.hints

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -52,6 +53,8 @@ POINTS: Mapping[str, int] = {
 
 _MOST = 3000
 """Lines that are locked one by one; where more say the same, their file is the proof."""
+_CONTEXT = "This line belongs to what happened, but it is not the proof that is asked for."
+_CALLED = re.compile(r"capture\.lines\((['\"])(?P<file>.+?)\1, *(?P<line>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,16 @@ def _reply(text: str, credit: float = 0.0) -> dict[str, Any]:
     return {"credit": credit, "text": text}
 
 
+def _around(form: Moment | Amount, wrong: Mapping[float, str]) -> dict[str, dict[str, Any]]:
+    """Replies to wrong moments or numbers and to those that are as near to them as is tolerated of the right one."""
+    replies = {form.cell(value): _reply(because) for value, because in wrong.items()}
+    for value, because in wrong.items():
+        for cell, credit in form.near(value):
+            if credit == 1.0:
+                replies.setdefault(cell, _reply(because))
+    return replies
+
+
 def _starts_in(_: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
     replies = {name: _reply(because) for name, because in part["wrong"].items()}
     options = {name: text for name, text in STARTS.items() if name in replies or name == part["right"]}
@@ -121,7 +134,7 @@ def _starts_in(_: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
 
 def _since(_: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
     form = Moment(part["seconds"], "")
-    replies = {form.cell(moment_of(one["at"])): _reply(one["because"]) for one in part.get("wrong", ())}
+    replies = _around(form, {moment_of(one["at"]): one["because"] for one in part.get("wrong", ())})
     for cell, credit in form.near(moment_of(part["at"])):
         near = f"Close: it was {part['at'][11:19]} UTC. {part['because']}"
         replies[cell] = _reply(part["because"], 1.0) if credit == 1.0 else _reply(near, credit)
@@ -156,29 +169,39 @@ def _mechanism(truth: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
 def _line(truth: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
     replies: dict[str, dict[str, Any]] = {}
     for one, credit in [*((p, 1.0) for p in part["proof"]), *((n, 0.5) for n in part.get("near", ()))]:
-        places = _places(truth.base, one)
+        numbers = places(truth.base, one)
         told = _reply(one["because"], credit)
         asked_on = _reply("This is a file to look at. Which line of it?", 0.25 * credit)
-        replies.setdefault(one["file"], asked_on if places else told)
-        for number in places:
+        replies.setdefault(one["file"], asked_on if numbers else told)
+        for number in numbers:
             replies.setdefault(f"{one['file']}:{number}", told)
+    for file, number in cited(truth.key):
+        if replies.get(file, {"credit": 0.0})["credit"] < 1.0:
+            replies.setdefault(f"{file}:{number}", _reply(_CONTEXT, 0.25))
     text = part.get("question", "Cite a line that proves it.")
     yield Asked("line", text, "place", replies, hints=_hints(part))
 
 
-def _places(base: Path, one: Mapping[str, Any]) -> list[int]:
+def cited(key: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Files and lines that the debrief cites: what happened, and where an expert looks."""
+    yield from ((entry["file"], entry["line"]) for entry in key.get("timeline", ()) if "line" in entry)
+    for step in key.get("order", ()):
+        yield from ((call["file"], int(call["line"])) for call in _CALLED.finditer(step["call"]))
+
+
+def places(base: Path, one: Mapping[str, Any]) -> list[int]:
     """The lines that a proof names: by number, or by a text that each of them contains; none is the file as a whole."""
     if "line" in one or "contains" not in one:
         return [one["line"]] if "line" in one else []
-    places = [number for number, line in enumerate(lines(base / one["file"]), start=1) if one["contains"] in line]
-    if not places:
+    numbers = [number for number, line in enumerate(lines(base / one["file"]), start=1) if one["contains"] in line]
+    if not numbers:
         raise BadKeyError(f"No line of {one['file']} contains {one['contains']!r}.")
-    return places if len(places) <= _MOST else []
+    return numbers if len(numbers) <= _MOST else []
 
 
 def _amount(_: Truth, part: Mapping[str, Any]) -> Iterator[Asked]:
     form = Amount(part["unit"], part["within"])
-    replies = {form.cell(one["value"]): _reply(one["because"]) for one in part.get("wrong", ())}
+    replies = _around(form, {one["value"]: one["because"] for one in part.get("wrong", ())})
     for cell, credit in form.near(part["value"]):
         near = f"Close: it is {part['value']:,} {part['unit']}. {part['because']}"
         replies[cell] = _reply(part["because"], 1.0) if credit == 1.0 else _reply(near, credit)

@@ -7,7 +7,7 @@
     exercise = training.begin("07")          # starts it, or goes on with it
     exercise                                 # the story, and what to type next
     capture = exercise.capture               # tables, lines and figures; the verdict is locked
-    exercise.ask("who")                      # a question as a form; or exercise.answer("mqtt-bridge")
+    exercise.ask()                           # the open question as a form; or exercise.answer("mqtt-bridge")
     exercise.debrief()
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _LOCKED = Verdict("locked", None, "The verdict opens when you have answered all questions.", ())
 _NEXT = (
     ("exercise.capture", "the material: tables, lines, figures; the verdict is locked"),
-    ('exercise.ask("who")', "one of the questions as a form"),
+    ("exercise.ask()", "the open question as a form"),
     ('exercise.answer("…")', "an answer to the open question, as text"),
     ("exercise.hint()", "a hint to the open question; it costs a fifth of its points"),
     ("exercise.debrief()", "what happened, and what an expert would have looked at; after the last answer"),

@@ -200,9 +200,9 @@ def _credit(one: Exercise, question: Question, answer: str) -> tuple[str, float]
         keys = one.form(question).keys(answer)
     except BadAnswerError:
         return answer, 0.0
-    replies = [reply for reply in map(question.lock.open, keys) if reply]
+    reply = next(filter(None, map(question.lock.open, keys)), None)
     name = keys[0] if question.kind in ("choice", "place") else answer
-    return name, max((float(reply["credit"]) for reply in replies), default=0.0)
+    return name, float(reply["credit"]) if reply else 0.0
 
 
 def _weakest(rows: Sequence[Answered]) -> str:

@@ -1,4 +1,4 @@
-"""The notebook of an attempt: the one in ``notebooks/training``, with the attempt's place filled in."""
+"""The notebook of an attempt: the one in ``notebooks/training``, with the attempt's place and questions."""
 
 from __future__ import annotations
 
@@ -19,5 +19,8 @@ def write(attempt: Attempt, samples: Path) -> Path:
     given = {"number": attempt.exercise.number, "folder": "..", "samples": os.path.relpath(samples, attempt.folder),
              "roll_back": attempt.rolled_back}  # fmt: skip
     filled(notebook, given)
+    asked = {f'exercise.ask("{question.name}")' for question in attempt.exercise.questions}
+    cells = [(cell, "".join(cell["source"])) for cell in notebook["cells"]]
+    notebook["cells"] = [cell for cell, text in cells if not text.startswith("exercise.ask(") or text in asked]
     path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1), encoding="utf-8")
     return path

@@ -59,48 +59,28 @@ capture.plot.timeline()
 # %%
 capture.sql("select source, kind, count(*) as rows from events group by 1, 2 order by 3 desc limit 25").toPandas()
 
+# %% [markdown]
+# ## The questions
+#
+# One cell a question, in this order. An exercise asks what its material can answer, so some of them may be left out.
+
 # %%
 exercise.ask("starts_in")
-
-# %% [markdown]
-# ## Since when?
-#
-# The first thing that is out of the ordinary, not the loudest. A line dates it better than a sample every ten seconds.
 
 # %%
 exercise.ask("since")
 
-# %% [markdown]
-# ## Who?
-
 # %%
 exercise.ask("who")
 
-# %% [markdown]
-# ## Which mechanism?
-#
-# Which hypotheses fit the symptom? What would each of them leave in the material besides it? Look for what would prove
-# you wrong. `mqlab explain CLASS` is the page about a class; reading it is no cheating.
-
 # %%
 exercise.ask("mechanism")
-
-# %% [markdown]
-# ## Which line proves it, and how much is it?
-#
-# A line proves a mechanism if nothing else writes it in this way; an effect is not enough. The number says whether the
-# mechanism accounts for the damage.
 
 # %%
 exercise.ask("line")
 
 # %%
 exercise.ask("amount")
-
-# %% [markdown]
-# ## What now?
-#
-# What ends the damage now, what does that cost, and how would you know that it worked?
 
 # %%
 exercise.ask("repair")

@@ -12,6 +12,7 @@ from shutil import which
 import jupytext
 import papermill
 import pytest
+from papermill.engines import papermill_engines
 from playwright.sync_api import sync_playwright
 
 from mqlab.models.group_simulation import simulate
@@ -20,6 +21,7 @@ from mqlab.models.mqtt import Strategy, diverted
 from mqlab.models.polling import poll_seconds
 from mqlab.models.queue_allocation import allocate
 from mqlab.models.splitting import outcome
+from mqlab.reporting import running
 from mqlab.reporting.sections import script_hash
 from mqlab.training import course
 from mqlab.training.course import chains, delivery, groups, lag, rebalances, sessions, traffic
@@ -241,9 +243,11 @@ class TestNotebooks:
         assert [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.ClassDef | ast.Lambda)] == []
 
     @pytest.mark.slow
-    def test_runs(self, path, tmp_path):
+    def test_runs(self, path, tmp_path, monkeypatch):
+        monkeypatch.chdir(path.parent)
+        papermill_engines.register(running.ENGINE, running.Here)
         ran = papermill.execute_notebook(
-            path.with_suffix(".ipynb"), tmp_path / "ran.ipynb", progress_bar=False, execution_timeout=60
+            path.with_suffix(".ipynb"), tmp_path / "ran.ipynb", engine_name=running.ENGINE, progress_bar=False
         )
         shown = [output.data for cell in ran.cells if cell.cell_type == "code" for output in cell.outputs]
 

@@ -24,22 +24,24 @@ class ByFileAndSample(LoadFileScheduling):
         return sample[1] if sample else super()._split_scope(nodeid)
 
 
+def pytest_collection_modifyitems(items):
+    """Files of slow tests come first: one that begins last would keep a single process busy at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow") or item.path.suffix == ".ipynb"}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 def pytest_xdist_make_scheduler(config, log):
-    """How tests are dealt to processes, where there are several."""
+    """How tests are dealt to processes, where there are several: in their order, not by their number."""
+    config.option.loadscopereorder = False
     return ByFileAndSample(config, log)
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
-    """A local session of one core; ANSI mode and UTC as in production."""
+    """A local session of one core, with the settings that mqlab gives its own for small material."""
     settings = {
-        **jvm.CLOSED,
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.default.parallelism": "1",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
+        **jvm.local(0),
+        **jvm.SQL,
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
     }
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -48,6 +50,5 @@ def spark(tmp_path_factory):
         builder = builder.config(key, value)
     with jvm.connecting(None):
         session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

@@ -16,6 +16,8 @@ from mqlab.spark import clusters, guest, session
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "data" / "samples" / "kafka-amp-05"
+QUICK = {"SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""Of a JVM that lives for a minute: the better compiler would cost more than it saves."""
 ANOTHER = "master or remote ask for another Spark; leave them out to use it, or stop it first."
 
 
@@ -23,7 +25,7 @@ def visited(address, workspace, *paths, **environment):
     """What ``guest_session.py`` saw: (what was changed, what was said)."""
     done = subprocess.run(
         [sys.executable, str(ROOT / "tests" / "guest_session.py"), address, str(workspace), *map(str, paths)],
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        env=os.environ | QUICK | {"PYTHONPATH": str(ROOT)} | environment,
         capture_output=True,
         timeout=600,
         check=False,

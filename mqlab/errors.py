@@ -179,6 +179,13 @@ class SessionError(MqlabError):
         super().__init__(f"The Spark session of this process ({place}) cannot be used: {because}.")
 
 
+class DataSourceError(MqlabError):
+    """Tables cannot be read with ``spark.read.format("mqlab")``."""
+
+    def __init__(self, because: str) -> None:
+        super().__init__(f"Spark's format mqlab: {because}.")
+
+
 class WarmSessionError(MqlabError):
     """The warm session cannot be started or stopped."""
 

@@ -12,7 +12,6 @@ Importing the package does nothing: no session is started, nothing is read, noth
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,8 +29,13 @@ def __getattr__(name: str) -> Any:
     from mqlab.stopping import held
 
     with held():
-        module = import_module("mqlab.spark.source" if name == "register" else "mqlab.capture")
-    return getattr(module, name)
+        if name == "register":
+            from mqlab.spark.source import register
+
+            return register
+        from mqlab import capture
+
+        return getattr(capture, name)
 
 
 def __dir__() -> list[str]:

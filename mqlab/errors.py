@@ -139,6 +139,20 @@ class OwnMaterialError(MqlabError):
         super().__init__(f"{path} is a file of the material and stays as it is: choose another place with -o.")
 
 
+class CannotSaveError(MqlabError):
+    """The tables of a capture cannot be saved in a folder."""
+
+    def __init__(self, folder: str, because: str) -> None:
+        super().__init__(f"No tables were saved in {folder}: {because}. Name a new folder, or an empty one.")
+
+
+class UnknownUnitError(MqlabError):
+    """Lag was asked for in a unit that it has not."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__(f"Lag has no unit {unit!r}: take messages, or s for seconds.")
+
+
 class BadLedgerMapError(MqlabError):
     """The file behind `--ledger` cannot be used."""
 

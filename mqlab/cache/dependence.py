@@ -40,7 +40,7 @@ _PACKAGE = resources.files("mqlab")
 
 def version(parts: tuple[str, ...], package: Traversable = _PACKAGE) -> str:
     """A hash of these files and folders of the *package*, of the libraries that they work with, and of plug-ins."""
-    return own(parts, package) + plugins.version()
+    return own(parts, package) + plugins.version()  # type: ignore[arg-type]
 
 
 @cache

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from mqlab.cache.batches import Places
 from mqlab.clocks.zones import Zone
-from mqlab.facts import Coverage
 from mqlab.kernel.output import COUNTS, COVERAGE, arrow_schema
 from mqlab.kernel.thin import begins, numbered
 from mqlab.material import files
+from mqlab.rows import Coverage
 from mqlab.sources import Source
 from mqlab.tables import EVENTS, SETTINGS, VOLUME, Table
 from mqlab.units import parse_zone

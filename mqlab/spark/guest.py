@@ -179,24 +179,29 @@ def _in_context(session: Any) -> Iterator[None]:
 @contextmanager
 def equipped(session: Any) -> Iterator[None]:
     """What *session* is given within it to run on workers has this package, and on this machine the Python of here."""
-    context = None if _is_connect(session) else session.sparkContext
-    here = _is_here(session)
-    if context:
-        python, environment = context.pythonExec, context.environment
-    if here:
-        context.pythonExec = sys.executable or python
-        context.environment = environment | _of_here(environment)
-    else:
-        session.addArtifacts(package(), pyfile=True)
+    if _is_here(session):
+        with _lent(context := session.sparkContext):
+            context.pythonExec = sys.executable or context.pythonExec
+            context.environment = context.environment | _of_here(context.environment)
+            yield
+        return
+    session.addArtifacts(package(), pyfile=True)
     try:
         yield
     finally:
-        if context:
-            context.pythonExec, context.environment = python, environment
-        if not here:
-            if context:
-                context._python_includes.remove(Path(package()).name)
-            _unlist()
+        if not _is_connect(session):
+            session.sparkContext._python_includes.remove(Path(package()).name)
+        _unlist()
+
+
+@contextmanager
+def _lent(context: Any) -> Iterator[None]:
+    """Put back what *context* has workers run, and in which environment."""
+    python, environment = context.pythonExec, context.environment
+    try:
+        yield
+    finally:
+        context.pythonExec, context.environment = python, environment
 
 
 def _unlist() -> None:

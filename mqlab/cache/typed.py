@@ -69,7 +69,7 @@ class Rows:
         raw = pa.Table.from_batches([batch])
         needed = pl.DataFrame(pl.from_arrow(raw.select([name for name in _NEEDED if name in raw.column_names])))
         own = needed.with_row_index("row").filter(pl.col("source").is_in(list(self.known)))
-        if self.table is VOLUME:
+        if self.table == VOLUME:
             moment = pl.col("minute").str.to_datetime("%Y-%m-%d %H:%M", time_unit="us", strict=False)
             own = own.filter(~pl.col("kept")).with_columns(at=moment)
         kept = raw if own.height == raw.num_rows else raw.take(own["row"].to_arrow())
@@ -89,7 +89,7 @@ class Rows:
         made = numbered(own, self.begins) if "split" in own.columns else own
         if "at" in own.columns:
             made = self._dated(made)
-        if self.table is EVENTS:
+        if self.table == EVENTS:
             alone = pl.col("source").replace_strict(self.nodes, default=None, return_dtype=pl.String)
             made = made.with_columns(pl.coalesce("node", alone).alias("node"))
         paths = {link: path for link, (path, _) in self.known.items()}

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -39,7 +39,7 @@ from mqlab.cache import workspace as kept
 from mqlab.cache.batches import Places
 from mqlab.cache.entries import Material
 from mqlab.diagnosis import Diagnosis
-from mqlab.errors import UnknownFindingError, UnknownSourceError
+from mqlab.errors import UnknownFindingError, UnknownSourceError, UnknownUnitError
 from mqlab.facts import Facts
 from mqlab.findings import Finding
 from mqlab.formats.registry import FORMATS
@@ -281,7 +281,7 @@ class Capture:
 
         Lines that mean nothing to mqlab are only counted, in ``volume``; ``lines`` shows them around a place.
         """
-        import pandas as pd
+        from mqlab import frames
 
         begin, end, events = units.epoch(since), units.epoch(until), self.events
         with guest.spoken_to(events.sparkSession):
@@ -289,27 +289,69 @@ class Capture:
             inside = at.between(int((begin or 0.0) * 1e6), int((end or 0.0) * 1e6))
             rows = events.where(inside if node is None else inside & (F.col("node") == node))
             told = rows.select(at.alias("at"), "node", "kind", "text", "source", "line")
-            found = told.orderBy("at", "source", "line").toPandas()
-        return found.assign(at=pd.to_datetime(found["at"], unit="us"))
+            found: pd.DataFrame = told.orderBy("at", "source", "line").toPandas()
+        return found.assign(at=frames.moments(found["at"]))
 
-    def lag(self, group: str, topic: str, partition: int | str | None = None) -> pd.Series[int]:
+    @overload
+    def lag(
+        self, group: str, topic: str, partition: int | str | None = None, unit: Literal["messages"] = "messages"
+    ) -> pd.Series[int]: ...
+    @overload
+    def lag(
+        self, group: str, topic: str, partition: int | str | None = None, *, unit: Literal["s"]
+    ) -> pd.DataFrame: ...
+    def lag(
+        self, group: str, topic: str, partition: int | str | None = None, unit: str = "messages"
+    ) -> pd.Series[int] | pd.DataFrame:
         """How many messages waited, by moment (UTC): in one partition or queue, else in all of the topic.
 
         A total is given for moments at which every queue is told. Empty where no position is of this group and topic:
         ``capture.positions.select("group", "topic").distinct().show()`` lists those that are.
+
+        With ``unit="s"`` it is how long the oldest of them had waited, of all queues the longest: ``lag_s``, between
+        ``at_least_s`` and ``at_most_s``. It came in between two samples of the end offset, at a steady pace for
+        ``lag_s``. Where it is older than the first sample, only ``at_least_s`` is known and the others are NaN; all
+        are NaN where the end offset went back in between. ``trend`` is how many seconds ``lag_s`` grew per second since
+        the moment before: 1 where nothing is read, below 0 where the group catches up.
+
+        Raises:
+            UnknownUnitError: *unit* is neither ``messages`` nor ``s``.
         """
         import pandas as pd
 
-        from mqlab.shared import queues
+        from mqlab import frames
+        from mqlab.shared import lag, queues
 
+        if unit not in ("messages", "s"):
+            raise UnknownUnitError(unit)
         known = queues.of_groups(self.facts).get((group, topic), {})
-        if partition is None:
-            points = [(at, lag) for at, lag, _ in queues.totals(known)]
-        else:
-            told = [p for p in known.get(str(partition), ()) if p.at is not None]
-            points = [(p.at or 0.0, queues.lag(p)) for p in told if p.end is not None and p.committed is not None]
-        moments = pd.to_datetime([at for at, _ in points], unit="s", utc=True)
-        return pd.Series([lag for _, lag in points], index=moments, name=f"lag of {group} in {topic}", dtype="int64")
+        if partition is not None:
+            known = {queue: points for queue, points in known.items() if queue == str(partition)}
+        if unit == "s":
+            return frames.lag_seconds(lag.ages(known))
+        points = queues.totals(known)
+        index = frames.moments(round(at * 1e6) for at, _, _ in points)
+        waiting = [waits for _, waits, _ in points]
+        return pd.Series(waiting, index=index, name=f"lag of {group} in {topic}", dtype="int64")
+
+    # -- files -------------------------------------------------------------------------------------------------------
+
+    def save(self, folder: str | Path) -> tuple[Path, ...]:
+        """Write every table to *folder*, as ``events.parquet`` and ``events.csv`` …; the files that were written.
+
+        They stand there all or not at all, and may take the place of tables that were saved there before, but of
+        nothing else. Rows are written piece by piece, without Spark, by this process: the folder is on this machine,
+        wherever Spark runs. In CSV moments are ISO 8601 in UTC, labels are JSON, and a text that a spreadsheet would
+        take for a formula has an apostrophe before it; Parquet has every value as it is.
+
+        Raises:
+            CannotSaveError: the folder holds something else, is in the material, or cannot be written.
+        """
+        from mqlab.cache.typed import Typed, placed
+        from mqlab.saving import save
+
+        typed = Typed(self.cache, self.places, placed(self.sources, self.facts.coverage))
+        return save(Path(folder), [typed.table(table) for table in TABLES], self.paths)
 
     # -- less of it --------------------------------------------------------------------------------------------------
 
@@ -359,8 +401,10 @@ class Capture:
 
     def _dated(self, spark: SparkSession, raw: DataFrame) -> DataFrame:
         """*raw* with paths for links and moments in UTC."""
-        labels = {c.source: "UTC" if c.zone == "as written" else c.zone for c in self.facts.coverage}
-        known = [{"source": s.link, "path": s.path, "zone": labels.get(s.path, "UTC")} for s in self.sources]
+        from mqlab.cache.typed import placed
+
+        told = placed(self.sources, self.facts.coverage)
+        known = [{"source": link, "path": path, "zone": zone} for link, (path, zone) in told.items()]
         places = spark.range(1).select(F.inline(F.from_json(F.lit(json.dumps(known)), _PLACES)))
         east = F.col("east") if "east" in raw.columns else F.lit(None).cast("int")
         written = F.timestamp_micros(F.unix_micros("at") - east * 1_000_000)

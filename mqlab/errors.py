@@ -186,6 +186,20 @@ class ForeignFileError(MqlabError):
         super().__init__(f"{path} was not written by mqlab and stays as it is: choose another place with -o.")
 
 
+class CannotSaveError(MqlabError):
+    """The tables of a capture cannot be saved in a folder."""
+
+    def __init__(self, folder: str, because: str) -> None:
+        super().__init__(f"No tables were saved in {folder}: {because}. Name a new folder, or an empty one.")
+
+
+class UnknownUnitError(MqlabError):
+    """Lag was asked for in a unit that it has not."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__(f"Lag has no unit {unit!r}: take messages, or s for seconds.")
+
+
 class BadLedgerMapError(MqlabError):
     """The file behind `--ledger` cannot be used."""
 
@@ -224,6 +238,13 @@ class SessionError(MqlabError):
 
     def __init__(self, place: str, because: str) -> None:
         super().__init__(f"The Spark session of this process ({place}) cannot be used: {because}.")
+
+
+class DataSourceError(MqlabError):
+    """Tables cannot be read with ``spark.read.format("mqlab")``."""
+
+    def __init__(self, because: str) -> None:
+        super().__init__(f"Spark's format mqlab: {because}.")
 
 
 class WarmSessionError(MqlabError):

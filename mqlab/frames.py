@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from shlex import quote
 
 import pandas as pd
@@ -13,6 +13,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence, Finding
 from mqlab.logs import floods
+from mqlab.models.lag import TimeLag
 from mqlab.shared.table import table
 from mqlab.sources import COPY
 
@@ -31,6 +32,23 @@ AMPLIFICATION_SETTINGS: Keys = {
 _UNSET = ("null", "", "[]")
 
 _COMPLAINING = frozenset({"WARN", "WARNING", "ERROR", "FATAL", "CRITICAL"})
+
+
+def moments(micros: Iterable[int]) -> pd.DatetimeIndex:
+    """Microseconds since 1970 as ``datetime64[ns, UTC]``, the one type that moments have wherever pandas gets them.
+
+    The tables below are for reading: their times are text, as "open" and "—" are.
+    """
+    return pd.to_datetime(list(micros), unit="us", utc=True).as_unit("ns")
+
+
+def lag_seconds(ages: Iterable[tuple[float, TimeLag | None]]) -> pd.DataFrame:
+    """Ages of the oldest waiting message, with bounds and trend; NaN where they are not known."""
+    known = list(ages)
+    each = [(None, None, None) if age is None else (age.likely, age.low, age.high) for _, age in known]
+    index = moments(round(at * 1e6) for at, _ in known)
+    frame = pd.DataFrame(each, columns=["lag_s", "at_least_s", "at_most_s"], index=index, dtype="float64")
+    return frame.assign(trend=frame["lag_s"].diff() / index.to_series().diff().dt.total_seconds())
 
 
 def verdict(diagnosis: Diagnosis) -> pd.DataFrame:

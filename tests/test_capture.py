@@ -9,7 +9,7 @@ import pytest
 
 import mqlab
 from mqlab import card, tables
-from mqlab.errors import UnknownFindingError, UnknownSourceError
+from mqlab.errors import UnknownFindingError, UnknownSourceError, UnknownUnitError
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 
@@ -72,6 +72,32 @@ def test_lag_is_a_series_by_moment_of_one_partition_or_of_all(capture):
     assert str(whole.index.tz) == "UTC"
     assert whole.max() >= one.max() > 0
     assert capture.lag(group, "no such topic").empty
+
+
+def test_lag_in_seconds_has_bounds_and_a_trend_and_no_value_where_the_samples_do_not_reach(capture):
+    group, topic = next((p.group, p.topic) for p in capture.facts.positions if p.group)
+    age, waiting = capture.lag(group, topic, unit="s"), capture.lag(group, topic)
+
+    assert list(age.columns) == ["lag_s", "at_least_s", "at_most_s", "trend"]
+    assert age.index.equals(waiting.index)
+    assert (age["lag_s"].isna() == age["at_most_s"].isna()).all()
+    known = age.dropna(subset="lag_s")
+    assert ((known["at_least_s"] <= known["lag_s"]) & (known["lag_s"] <= known["at_most_s"])).all()
+    assert (age.loc[waiting == 0, "lag_s"] == 0).all()
+    assert age["lag_s"].isna().iloc[0]
+    with pytest.raises(UnknownUnitError, match="Lag has no unit 'min': take messages, or s for seconds"):
+        capture.lag(group, topic, unit="min")
+
+
+def test_moments_are_of_one_type_wherever_pandas_gets_them(capture):
+    group, topic = next((p.group, p.topic) for p in capture.facts.positions if p.group)
+    since, until = capture.diagnosis.material.window
+    told = [
+        capture.between(since, until)["at"].dtype,
+        capture.between(0, 1)["at"].dtype,
+        *(capture.lag(group, name, unit=unit).index.dtype for name in (topic, "none") for unit in ("messages", "s")),
+    ]
+    assert {str(one) for one in told} == {"datetime64[ns, UTC]"}
 
 
 def test_a_part_of_it_is_diagnosed_anew(capture):

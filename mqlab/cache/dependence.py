@@ -7,9 +7,10 @@ it goes on with the code that it has loaded.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from functools import cache
-from importlib import metadata
-from pathlib import Path
+from importlib import metadata, resources
+from importlib.resources.abc import Traversable
 
 from mqlab import plugins
 
@@ -34,21 +35,30 @@ READING = (
 THINNING = (*READING, "signals.py", "intake.py", "cache/entries.py")
 """All of that, and what makes facts of all sources."""
 
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = resources.files("mqlab")
 
 
-def version(parts: tuple[str, ...], package: Path = _PACKAGE) -> str:
+def version(parts: tuple[str, ...], package: Traversable = _PACKAGE) -> str:
     """A hash of these files and folders of the *package*, of the libraries that they work with, and of plug-ins."""
-    return own(parts, package) + plugins.version()
+    return own(parts, package) + plugins.version()  # type: ignore[arg-type]
 
 
 @cache
-def own(parts: tuple[str, ...], package: Path) -> str:
+def own(parts: tuple[str, ...], package: Traversable) -> str:
     """The same without plug-ins."""
     digest = hashlib.sha256(f"{metadata.version('pyspark')} {metadata.version('polars')}".encode())
     for part in parts:
-        place = package / part
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(f"\n{file.relative_to(package)}\n".encode())
-            digest.update(file.read_bytes())
+        for name, content in _files(package.joinpath(part), part):
+            digest.update(f"\n{name}\n".encode())
+            digest.update(content)
     return digest.hexdigest()[:16]
+
+
+def _files(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    """A file, or the code below a folder; workers may have it in an archive."""
+    if place.is_file():
+        yield name, place.read_bytes()
+        return
+    for one in sorted(place.iterdir(), key=lambda one: one.name):
+        if one.is_dir() or one.name.endswith(".py"):
+            yield from _files(one, f"{name}/{one.name}")

@@ -78,12 +78,9 @@ def read(paths: Sequence[str], desk: Desk) -> Material:
     Raises:
         MqlabError: nothing readable, no such path, no Java, a workspace that cannot be written.
     """
-    file = entries.place(desk.cache, paths, dependence.version(dependence.THINNING) + desk.ledgers.version)
-    known = entries.state(paths)
-    found = entries.load(file, known) if known is not None else None
-    if found and batches.use(desk.cache, found.places.batches, desk.hold):
-        storage.touch(file)
-        return found
+    file, known = _entry(paths, desk.cache, desk.ledgers), entries.state(paths)
+    if there := found(paths, desk.cache, desk.hold, desk.ledgers):
+        return there
     tidy(desk.cache)
     with _full(desk.cache):
         with workspace.scratch(desk.cache) as scratch:
@@ -93,6 +90,25 @@ def read(paths: Sequence[str], desk: Desk) -> Material:
             entries.store(desk.cache, file, known, material)
             unneeded(desk.cache, before)
     return material
+
+
+def found(paths: Sequence[str], cache: Path, hold: workspace.Hold, ledgers: LedgerMap = NO_MAP) -> Material | None:
+    """The material behind *paths* as it is now, where the workspace holds it already.
+
+    Raises:
+        MqlabError: another file system cannot be reached.
+    """
+    known = entries.state(paths)
+    file = _entry(paths, cache, ledgers)
+    there = entries.load(file, known) if known is not None else None
+    if there is None or not batches.use(cache, there.places.batches, hold):
+        return None
+    storage.touch(file)
+    return there
+
+
+def _entry(paths: Sequence[str], cache: Path, ledgers: LedgerMap) -> Path:
+    return entries.place(cache, paths, dependence.version(dependence.THINNING) + ledgers.version)
 
 
 @contextmanager

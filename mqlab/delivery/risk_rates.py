@@ -14,7 +14,7 @@ from mqlab.memo import per_facts
 from mqlab.models.lag import DAY, Overtaken, overtaken, time_lag
 from mqlab.shared.configured import Value
 from mqlab.shared.counters import increase, summed
-from mqlab.shared.queues import Pace, Points, lag, of_groups, paces
+from mqlab.shared.queues import Pace, Points, lag, next_read, of_groups, paces
 from mqlab.units import digits, duration, number
 
 _MOST = 5
@@ -188,7 +188,7 @@ def _overtaken(points: Points, seconds: float) -> tuple[Pace, Overtaken] | None:
     # Lag varies by what comes in between two snapshots anyway.
     if lag(last) - lag(points[0]) <= pace.produced / (len(points) - 1):
         return None
-    waited = time_lag([(p.at or 0.0, p.end or 0) for p in points], last.committed or 0, last.at or 0.0)
+    waited = time_lag([(p.at or 0.0, p.end or 0) for p in points], next_read(last), last.at or 0.0)
     if waited is None:
         return None
     age = waited.likely if waited.likely is not None else waited.low

@@ -58,7 +58,12 @@ def stored(table: Table) -> tuple[tuple[str, str], ...]:
     return (*table.columns, ("east", "int"), ("split", "int"), *series)
 
 
-_SCHEMAS = {t: pa.schema([pa.field(name, _TYPES[kind]) for name, kind in stored(t)]) for t in WRITTEN}
+def arrow_schema(columns: Iterable[tuple[str, str]]) -> pa.Schema:
+    """These columns, named in Spark's DDL, as Arrow's schema."""
+    return pa.schema([pa.field(name, _TYPES[kind]) for name, kind in columns])
+
+
+_SCHEMAS = {table: arrow_schema(stored(table)) for table in WRITTEN}
 
 
 class Output:

@@ -40,10 +40,10 @@ MAKERS: Mapping[Table, Mapping[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
 
 def facts(tables: Mapping[Table, pa.Table]) -> Iterator[tuple[str, str, str]]:
     """Source, fact and payload of the rows of whole sources."""
-    begins = _begins(frame(tables[COVERAGE])) if COVERAGE in tables else None
+    earlier = begins(frame(tables[COVERAGE])) if COVERAGE in tables else None
     for table, makers in MAKERS.items():
         if table in tables and tables[table].num_rows:
-            rows = on_clocks(_numbered(frame(tables[table]), begins))
+            rows = on_clocks(numbered(frame(tables[table]), earlier))
             for fact, make in makers.items():
                 yield from ((row["source"], fact, payload(row)) for row in make(rows).iter_rows(named=True))
 
@@ -73,7 +73,7 @@ def _told(value: Any) -> Any:
     return [_told(one) for one in value] if isinstance(value, list) else value
 
 
-def _begins(covered: pl.DataFrame) -> pl.DataFrame | None:
+def begins(covered: pl.DataFrame) -> pl.DataFrame | None:
     """Lines before each split of sources that were read in several; None where there are none of these."""
     lines = covered.group_by("source", "split").agg(pl.col("lines").sum()).sort("source", "split")
     earlier = (pl.col("lines").cum_sum().over("source") - pl.col("lines")).alias("earlier")
@@ -81,7 +81,7 @@ def _begins(covered: pl.DataFrame) -> pl.DataFrame | None:
     return later if later.height else None
 
 
-def _numbered(rows: pl.DataFrame, begins: pl.DataFrame | None) -> pl.DataFrame:
+def numbered(rows: pl.DataFrame, begins: pl.DataFrame | None) -> pl.DataFrame:
     """*rows* with lines that count from the beginning of the source, not of the split."""
     if begins is None:
         return rows.drop("split")

@@ -31,6 +31,12 @@ def read_parquet(locations: Sequence[str], sources: Collection[str] | None) -> p
     return pa.concat_tables(tables if sources is None else [about(rows, sources) for rows in tables])
 
 
+def batches(location: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """The rows of a file, piece by piece; of all columns, or of these."""
+    with _opened(location) as file:
+        yield from file.iter_batches(columns=columns)
+
+
 def count_rows(locations: Sequence[str], sources: Collection[str] | None) -> int:
     """How many rows of these files are about *sources*; of all where that is None."""
     count = 0

@@ -112,22 +112,35 @@ def time_lag(history: History, committed: int, now: float) -> TimeLag | None:
     None without samples until *now*, and where the end went back and the offset is outside of what was seen since.
     """
     before = [point for point in history if point[0] <= now]
-    since = before[_regression(before) :]
-    if not since:
+    return _age(before, [end for _, end in before], _regression(before), committed, now)
+
+
+def time_lags(samples: Sequence[tuple[float, int, int]]) -> Sequence[TimeLag | None]:
+    """``time_lag`` at each of the *samples* (seconds, end of the log, committed offset), by time."""
+    found: list[TimeLag | None] = []
+    history: list[tuple[float, int]] = []
+    ends: list[int] = []
+    since = 0
+    for at, end, committed in samples:
+        since = len(ends) if ends and end < ends[-1] else since
+        history.append((at, end))
+        ends.append(end)
+        found.append(_age(history, ends, since, committed, at))
+    return found
+
+
+def _age(history: History, ends: Sequence[int], since: int, committed: int, now: float) -> TimeLag | None:
+    """Age at *now*, the end of the *history*, by what was seen *since* the end went back for the last time."""
+    if not history:
         return None
-    beyond = committed > since[-1][1] or committed < since[0][1]
-    if beyond and len(since) < len(before):
+    if since and not ends[since] <= committed <= ends[-1]:
         return None
-    if committed >= since[-1][1]:
+    if committed >= ends[-1]:
         return TimeLag(0.0, 0.0, 0.0)
-    if committed < since[0][1]:
-        return TimeLag(now - since[0][0], None, None)
-    return _between(since, committed, now)
-
-
-def _between(samples: History, committed: int, now: float) -> TimeLag:
-    right = bisect_right([end for _, end in samples], committed)
-    (began, low), (until, high) = samples[right - 1], samples[right]
+    if committed < ends[since]:
+        return TimeLag(now - history[since][0], None, None)
+    right = bisect_right(ends, committed, since)
+    (began, low), (until, high) = history[right - 1], history[right]
     written = began + (until - began) * (committed - low) / (high - low)
     return TimeLag(now - until, now - written, now - began)
 

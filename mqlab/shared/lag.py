@@ -8,7 +8,20 @@ from itertools import pairwise, takewhile
 from statistics import median, quantiles
 
 from mqlab.facts import Facts
-from mqlab.shared.queues import OWN, TOGETHER, Pace, Points, lag, of_groups, paces, snapshots, totals
+from mqlab.models.lag import TimeLag, time_lags
+from mqlab.shared.queues import (
+    OWN,
+    TOGETHER,
+    Pace,
+    Points,
+    complete,
+    lag,
+    next_read,
+    of_groups,
+    paces,
+    snapshots,
+    totals,
+)
 from mqlab.shared.wording import clock
 from mqlab.units import Interval, between, number
 
@@ -181,6 +194,34 @@ def speeds(queues: Mapping[str, Points], stretch: Stretch) -> tuple[float, Inter
     if came is None or grows is None:
         return stretch.produced / stretch.seconds, between(stretch.grown / stretch.seconds, ())
     return came, grows
+
+
+def ages(queues: Mapping[str, Points]) -> Sequence[tuple[float, TimeLag | None]]:
+    """Seconds that the oldest waiting message had waited at each complete snapshot; the longest of all queues.
+
+    Where the age of one of them is not known, that of all is at least the most of what is known.
+    """
+    of_point = {
+        (queue, point.at): age
+        for queue, points in queues.items()
+        for point, age in zip(points, time_lags([(p.at or 0.0, p.end or 0, next_read(p)) for p in points]), strict=True)
+    }
+    found = []
+    for points in complete(queues):
+        each = [of_point[point.queue, point.at] for point in points]
+        found.append((points[-1].at or 0.0, _longest(each)))
+    return found
+
+
+def _longest(each: Sequence[TimeLag | None]) -> TimeLag | None:
+    known = [age for age in each if age is not None]
+    likely, high = [age.likely for age in known], [age.high for age in known]
+    if not known:
+        return None
+    low = max(age.low for age in known)
+    if len(known) < len(each) or None in likely:
+        return TimeLag(low, None, None)
+    return TimeLag(low, max(one or 0.0 for one in likely), max(one or 0.0 for one in high))
 
 
 def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, float]:

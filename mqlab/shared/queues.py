@@ -61,7 +61,12 @@ class Pace:
 
 def lag(position: Position) -> int:
     """Messages that wait: from the committed position, or from the oldest that is left where that is later."""
-    return max(0, (position.end or 0) - max(position.committed or 0, position.start or 0))
+    return max(0, (position.end or 0) - next_read(position))
+
+
+def next_read(position: Position) -> int:
+    """Offset of the oldest message that waits, or the next one that comes: committed, or the oldest that is left."""
+    return max(position.committed or 0, position.start or 0)
 
 
 @per_facts
@@ -91,7 +96,14 @@ def paces(queues: Mapping[str, Points], since: float, until: float) -> Mapping[s
 
 
 def totals(queues: Mapping[str, Points]) -> Sequence[tuple[float, int, int]]:
-    """(at, lag, end) over all queues, at the snapshots that tell of every queue that there was then.
+    """(at, lag, end) over all queues, at each of the ``complete`` snapshots."""
+    return [
+        (points[-1].at or 0.0, sum(map(lag, points)), sum(p.end or 0 for p in points)) for points in complete(queues)
+    ]
+
+
+def complete(queues: Mapping[str, Points]) -> Sequence[Points]:
+    """The snapshots that tell of every queue that there was then.
 
     A queue is gone when several snapshots have come without it.
     """
@@ -106,7 +118,7 @@ def totals(queues: Mapping[str, Points]) -> Sequence[tuple[float, int, int]]:
         first, last = points[0].at or 0.0, points[-1].at or 0.0
         told = {p.queue for p in points}
         if all(queue in told for queue, (begin, end) in lives.items() if begin <= first and last <= end):
-            found.append((last, sum(map(lag, points)), sum(p.end or 0 for p in points)))
+            found.append(points)
     return found
 
 

@@ -28,6 +28,8 @@ from mqlab.spark.session import OWN, heed_interrupts, package, tune
 
 _FLAG = "SPARK_CONNECT_MODE_ENABLED"
 """The variable by which PySpark's functions know whether columns are for Spark Connect."""
+_OF_WORKSPACE = ("MQLAB_WORKSPACE", "XDG_CACHE_HOME")
+"""Variables that say where the workspace is."""
 
 
 def host(given: SparkSession | None, master: str | None, remote: str | None) -> SparkSession | None:
@@ -36,7 +38,7 @@ def host(given: SparkSession | None, master: str | None, remote: str | None) -> 
     Raises:
         SessionError: *given* was stopped, or *master* or *remote* ask for another Spark.
     """
-    found = _active() if given is None else given
+    found = active() if given is None else given
     if found is None or found in OWN:
         return None
     if given is not None and _is_stopped(given):
@@ -96,7 +98,7 @@ def spoken_to(session: SparkSession) -> Iterator[None]:
             os.environ[_FLAG] = before
 
 
-def _active() -> SparkSession | None:
+def active() -> SparkSession | None:
     """The session of this thread, else of this process; of whichever kind.
 
     Raises:
@@ -152,38 +154,54 @@ def _at_server(session: Any) -> Iterator[None]:
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     try:
-        session.addArtifacts(package(), pyfile=True)
-        yield
+        with equipped(session):
+            yield
     finally:
         session.client.set_retry_policies([DefaultPolicy(max_retries=2)])
         with suppress(Exception):  # the server may be gone
             session.client.release_session()
         session.client.close()
-        _unlist()
 
 
 @contextmanager
 def _in_context(session: Any) -> Iterator[None]:
-    """Within it workers of the context of *session* have this package, and on this machine run the Python of here."""
+    """Within it workers of the context of *session* have this package; what ends the block stops its jobs."""
     heed_interrupts()
-    context = session.sparkContext
-    python, environment = context.pythonExec, context.environment
+    with equipped(session):
+        try:
+            yield
+        except BaseException:
+            with suppress(Exception):
+                session.interruptAll()
+            raise
+
+
+@contextmanager
+def equipped(session: Any) -> Iterator[None]:
+    """What *session* is given within it to run on workers has this package, and on this machine the Python of here."""
     if _is_here(session):
-        context.pythonExec = sys.executable or python
-        context.environment = environment | _found_here(environment)
-    else:
-        session.addArtifacts(package(), pyfile=True)
+        with _lent(context := session.sparkContext):
+            context.pythonExec = sys.executable or context.pythonExec
+            context.environment = context.environment | _of_here(context.environment)
+            yield
+        return
+    session.addArtifacts(package(), pyfile=True)
     try:
         yield
-    except BaseException:
-        with suppress(Exception):
-            session.interruptAll()
-        raise
+    finally:
+        if not _is_connect(session):
+            session.sparkContext._python_includes.remove(Path(package()).name)
+        _unlist()
+
+
+@contextmanager
+def _lent(context: Any) -> Iterator[None]:
+    """Put back what *context* has workers run, and in which environment."""
+    python, environment = context.pythonExec, context.environment
+    try:
+        yield
     finally:
         context.pythonExec, context.environment = python, environment
-        if not _is_here(session):
-            context._python_includes.remove(Path(package()).name)
-            _unlist()
 
 
 def _unlist() -> None:
@@ -196,12 +214,13 @@ def _is_here(session: Any) -> bool:
     return not _is_connect(session) and str(session.sparkContext.master).startswith("local")
 
 
-def _found_here(environment: Mapping[str, str]) -> dict[str, str]:
-    """What lets this Python find this package where it is not installed."""
+def _of_here(environment: Mapping[str, str]) -> dict[str, str]:
+    """What lets this Python find this package where it is not installed, and the workspace that is used here."""
     folder = str(Path(__file__).parents[2])
+    known = {name: os.environ[name] for name in _OF_WORKSPACE if name in os.environ}
     if folder == sysconfig.get_path("purelib"):
-        return {}
-    return {"PYTHONPATH": os.pathsep.join(filter(None, [environment.get("PYTHONPATH"), folder]))}
+        return known
+    return known | {"PYTHONPATH": os.pathsep.join(filter(None, [environment.get("PYTHONPATH"), folder]))}
 
 
 @contextmanager

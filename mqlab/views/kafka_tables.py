@@ -25,7 +25,7 @@ from mqlab.kafka.rows import Behind, End, Life, Rebalance
 from mqlab.memo import per_facts
 from mqlab.models.lag import INTERVALS, Commit, Status, TimeLag, partition, time_lag
 from mqlab.models.polling import ADVISED_MARGIN, largest_safe_records, share_over, smallest_safe_interval
-from mqlab.shared.queues import Points, lag
+from mqlab.shared.queues import Points, lag, next_read
 from mqlab.shared.table import table
 from mqlab.units import clock, digits, duration, number, percent
 from mqlab.views.kafka_group import Phase, RebalanceView, groups_to_show, peak_lag, positions
@@ -217,7 +217,7 @@ def _of(topic: str, queue: str, points: Points, logged: Sequence[Position]) -> L
     told = [p for p in logged if (p.at or 0.0) <= now] if len(logged) > 1 else points
     commits = [Commit(p.at or 0.0, p.committed or 0, _lag(ends, p)) for p in told[-INTERVALS:]]
     found = partition(commits, [end for _, end in ends[-INTERVALS:]], now)
-    age = time_lag(ends, last.committed or 0, now)
+    age = time_lag(ends, next_read(last), now)
     return LagStatus(topic, queue, found.status, found.complete, found.lag, _since(found.status, commits), age)
 
 

@@ -26,8 +26,8 @@ from mqlab.terminal import safe, visible
 from mqlab.units import counted
 
 _SHOWN = 5
-"""Findings on the card; the others are counted."""
-_MOST = 50
+"""Findings on a card, and places that prove one; the others are counted or folded."""
+_MOST = 20
 """Rows of a table; the others are counted."""
 _FEW = 10
 """Rows of a tuple in a terminal; the others are counted."""
@@ -150,6 +150,7 @@ def _(shown: Finding) -> str:
 
 @html.register
 def _(shown: Finding) -> str:
+    left = len(shown.evidence) - _SHOWN
     end = "still open" if shown.ongoing else units.stamp(shown.ended_at)
     actions = (("Do now", shown.mitigate), ("Fix", shown.remedy), ("Verify", shown.verify))
     return _box(
@@ -157,7 +158,8 @@ def _(shown: Finding) -> str:
         _quiet(f"{units.stamp(shown.started_at)} to {end} (UTC)"),
         _paragraph(shown.statement),
         *(_paragraph(what, label) for label, what in actions if what),
-        _whole(frames.evidence(shown)),
+        _whole(frames.places(shown.evidence[:_SHOWN])),
+        _folded(f"{counted(left, 'place')} more", _whole(frames.places(shown.evidence[_SHOWN:]))) if left > 0 else "",
         _whole(frames.measures(shown)),
     )
 

@@ -52,20 +52,15 @@ def findings(found: Sequence[Finding]) -> pd.DataFrame:
     return table(rows, "finding|incident|severity|certainty|subject|from|to|statement")
 
 
-def measures(finding: Finding | None) -> pd.DataFrame:
+def measures(finding: Finding) -> pd.DataFrame:
     """The finding's numbers."""
-    known = sorted(finding.measures.items()) if finding else []
+    known = sorted(finding.measures.items())
     return table([(name, units.measure(name, value)) for name, value in known], "measure|value")
-
-
-def evidence(finding: Finding | None) -> pd.DataFrame:
-    """The lines and samples that prove the finding."""
-    return places(finding.evidence if finding else ())
 
 
 def places(evidence: Sequence[Evidence]) -> pd.DataFrame:
     """What each place says, and what that shows."""
-    return table([(where(one), one.why, one.text) for one in evidence], "where|why|text")
+    return table([(where(one), one.why, one.text.strip()) for one in evidence], "where|why|text")
 
 
 def repair(finding: Finding | None, system: str, group: str | None) -> pd.DataFrame:

@@ -20,9 +20,7 @@
 # broker on this machine and gathers from that; with `bootstrap` it gathers from brokers of yours.
 
 # %% tags=["parameters"]
-paths: str = (
-    ""  # the capture to look at, or a new folder to gather one in; empty: one that was recorded, or build/bundle
-)
+paths: str = ""  # the capture to look at, or a new folder to gather into; empty: a recorded one, or build/bundle
 options: dict = {}  # whatever mqlab.open_capture takes
 bootstrap: str = ""  # "kafka-1:9092": gather from there, into paths
 start_lab: bool = False  # start a broker of the lab first (Maven and a JDK fetch and run it), stop it in the end

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
 
 import pandas as pd
 
 from mqlab.terminal import visible
 
-_UNBROKEN = (16, 12, 10, 8, 6)
-"""Letters of a word up to which it is not broken: the first of these with which the table fits."""
-_ROOM = 112
-"""Letters in a line of JupyterLab on a small screen."""
-_BETWEEN = 2
-"""Letters that the space between two columns takes."""
-_STYLE = """<style>
-.mqlab-table table.dataframe { table-layout: auto; margin-left: 0; }
-.mqlab-table table.dataframe :is(td, th) { text-align: left; vertical-align: top !important;
-  white-space: normal; overflow-wrap: anywhere; max-width: 60ch; }
-</style>"""
-"""Prose wraps, and the names of files and members break where they must, so that a table is as wide as its page."""
+_WIDTHS = ((30, 16), (24, 16), (18, 16), (16, 12), (12, 12), (10, 10), (8, 8))
+"""How wide prose is at least, and up to which width a word is not broken: the first with which the table fits."""
+_PROSE = 40
+"""Letters from which a cell is prose."""
+_ROOM = 93
+"""Zeros, by which CSS measures widths, in a line of JupyterLab on a small screen."""
+_BETWEEN = 1.6
+"""How many of them the space between two columns takes."""
+_THIN = frozenset(".,:;|'!ijlrtf/()[] ")
 
 
 class Table(pd.DataFrame):
@@ -35,19 +34,39 @@ class Table(pd.DataFrame):
             html: str | None = super()._repr_html_()  # type: ignore[misc]
         if html is None:
             return None
-        widths = iter(_widths(self) if self.columns.nlevels == self.index.nlevels == 1 else ())
+        simple = self.columns.nlevels == self.index.nlevels == 1 and len(self.columns) <= pd.get_option(
+            "display.max_columns"
+        )
+        widths = iter(_widths(self) if simple else ())
         head, end, rest = html.partition("</thead>")
-        head = re.sub("<th>", lambda _: f'<th style="min-width: {next(widths, 3)}ch">', head)
-        return visible(f'<div class="mqlab-table">{_STYLE}{head}{end}{rest}</div>')
+        head = re.sub("<th>", lambda _: f'<th style="min-width: {next(widths, 0):.1f}ch">', head)
+        return visible(f'<div class="mqlab-table"><style>{_style()}</style>{head}{end}{rest}</div>')
 
 
-def _widths(frame: pd.DataFrame) -> Sequence[int]:
-    """Letters of each column that stay together."""
-    shown = frame.head(pd.get_option("display.max_rows"))
-    columns = [(frame.columns.name, shown.index), *shown.items()]
-    longest = [max(map(len, " ".join(map(str, [name, *cells])).split()), default=0) for name, cells in columns]
-    tried = ([min(most, letters) for letters in longest] for most in _UNBROKEN)
-    return next((widths for widths in tried if sum(widths) + _BETWEEN * len(widths) <= _ROOM), ())
+@cache
+def _style() -> str:
+    """Prose wraps, and the names of files and members break where they must."""
+    return resources.files("mqlab").joinpath("templates/table.css").read_text(encoding="utf-8")
+
+
+def _widths(frame: pd.DataFrame) -> Sequence[float]:
+    """How wide each column is at least, so that its words stay whole where there is room for them."""
+    shown = frame.head(pd.get_option("display.max_rows")).reset_index()
+    heads = [_longest([name]) for name in (frame.columns.name, *frame.columns)]
+    columns = [[str(cell) for cell in shown.iloc[:, number]] for number in range(len(heads))]
+    words = [_longest(cells) for cells in columns]
+    proses = [any(len(cell) >= _PROSE for cell in cells) for cells in columns]
+    for least, most in _WIDTHS:
+        kept = [max(least if prose else 0, min(word, most)) for word, prose in zip(words, proses, strict=True)]
+        if sum(map(max, heads, kept)) + _BETWEEN * len(heads) <= _ROOM:
+            break
+    return kept
+
+
+def _longest(cells: Iterable[object]) -> float:
+    """How wide the longest word is, about; a line may break behind a hyphen, too."""
+    words = re.split(r"(?<=-)|\s", " ".join(map(str, cells)))
+    return max(sum(0.55 if letter in _THIN else 0.98 for letter in word) for word in words)
 
 
 def table(rows: Iterable[Sequence[object]] | Iterable[Mapping[str, object]], columns: str | Sequence[str]) -> Table:

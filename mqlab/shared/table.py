@@ -34,9 +34,8 @@ class Table(pd.DataFrame):
             html: str | None = super()._repr_html_()  # type: ignore[misc]
         if html is None:
             return None
-        simple = self.columns.nlevels == self.index.nlevels == 1 and len(self.columns) <= pd.get_option(
-            "display.max_columns"
-        )
+        most = pd.get_option("display.max_columns") or len(self.columns)
+        simple = self.columns.nlevels == self.index.nlevels == 1 and len(self.columns) <= most
         widths = iter(_widths(self) if simple else ())
         head, end, rest = html.partition("</thead>")
         head = re.sub("<th>", lambda _: f'<th style="min-width: {next(widths, 0):.1f}ch">', head)
@@ -51,7 +50,7 @@ def _style() -> str:
 
 def _widths(frame: pd.DataFrame) -> Sequence[float]:
     """How wide each column is at least, so that its words stay whole where there is room for them."""
-    shown = frame.head(pd.get_option("display.max_rows")).reset_index()
+    shown = frame.head(pd.get_option("display.max_rows") or len(frame)).reset_index()
     heads = [_longest([name]) for name in (frame.columns.name, *frame.columns)]
     columns = [[str(cell) for cell in shown.iloc[:, number]] for number in range(len(heads))]
     words = [_longest(cells) for cells in columns]

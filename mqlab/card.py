@@ -223,8 +223,11 @@ def _sources(sources: Sequence[Source]) -> pd.DataFrame:
 
 
 _OWN_TABLES: Mapping[type, Callable[[Any], pd.DataFrame]] = {
-    Finding: frames.findings, Evidence: frames.places, Coverage: frames.coverage, Source: _sources,
-}  # fmt: skip
+    Finding: frames.findings,
+    Evidence: frames.places,
+    Coverage: frames.coverage,
+    Source: _sources,
+}
 """Rows that have a table for people."""
 
 

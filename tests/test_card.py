@@ -18,9 +18,17 @@ HARMLESS = r"&lt;script&gt;alert(1)&lt;/script&gt;\u202e\u001b[31m"
 def found(text="it happened", places=1):
     evidence = [Evidence(f"logs/{text}.log", line, text, why=text) for line in range(1, places + 1)]
     return finding(
-        "fan-out", text, Certainty.LIKELY, (0.0, 60.0),
-        statement=text, measures={"peak_lag": 1234.0}, evidence=evidence, verify=text, mitigate=text, remedy=text,
-    )  # fmt: skip
+        "fan-out",
+        text,
+        Certainty.LIKELY,
+        (0.0, 60.0),
+        statement=text,
+        measures={"peak_lag": 1234.0},
+        evidence=evidence,
+        verify=text,
+        mitigate=text,
+        remedy=text,
+    )
 
 
 SOURCE = Source("0" * 16, HOSTILE, HOSTILE, HOSTILE, Reading.LOG, Envelope.NONE, 1, None)
@@ -57,11 +65,20 @@ def test_long_rows_and_many_of_them_are_cut_in_a_terminal():
 @pytest.mark.parametrize(
     "shown",
     [
-        found(HOSTILE), found(HOSTILE).evidence, found(HOSTILE).evidence[0], DIAGNOSIS, DIAGNOSIS.findings,
-        DIAGNOSIS.gaps, HELD, HELD.coverage, HELD.episodes, Rows([SOURCE]), table([(HOSTILE, HOSTILE)], "a|b"),
+        found(HOSTILE),
+        found(HOSTILE).evidence,
+        found(HOSTILE).evidence[0],
+        DIAGNOSIS,
+        DIAGNOSIS.findings,
+        DIAGNOSIS.gaps,
+        HELD,
+        HELD.coverage,
+        HELD.episodes,
+        Rows([SOURCE]),
+        table([(HOSTILE, HOSTILE)], "a|b"),
     ],
     ids=lambda shown: type(shown).__name__,
-)  # fmt: skip
+)
 def test_nothing_of_the_material_runs_or_turns_around_in_a_notebook(shown):
     page = shown._repr_html_()
 

@@ -23,6 +23,17 @@ def samples() -> Path:
     return _folder("samples", "data/samples")
 
 
+def recorded() -> Path:
+    """A capture that ``mqlab capture`` made of a running Kafka; nothing is written there."""
+    return _folder("captured", "data/captured") / "kafka"
+
+
+def sample_or_path(text: str) -> str:
+    """The sample called *text*, where no such path is here; else *text* as it is."""
+    sample = next((one for one in samples().glob("*/") if one.name == text), None)
+    return text if sample is None or Path(text).exists() else str(sample)
+
+
 def _folder(installed: str, checked_out: str) -> Path:
     package = Path(str(resources.files("mqlab")))
     inside = package / installed

@@ -31,7 +31,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType, TimestampType
 
-from mqlab import intake, languages, plugins, units
+from mqlab import bundled, intake, languages, plugins, units
 from mqlab.assemble import assemble
 from mqlab.assembly.rows import Gathered
 from mqlab.cache import reading
@@ -41,7 +41,7 @@ from mqlab.cache.entries import Material
 from mqlab.diagnosis import Diagnosis
 from mqlab.errors import UnknownFindingError, UnknownSourceError, UnknownUnitError
 from mqlab.facts import Facts
-from mqlab.findings import Finding
+from mqlab.findings import Finding, Rows
 from mqlab.formats.registry import FORMATS
 from mqlab.kernel.output import COUNTS
 from mqlab.ledgers.mapping import read_map
@@ -282,6 +282,7 @@ class Capture:
         Lines that mean nothing to mqlab are only counted, in ``volume``; ``lines`` shows them around a place.
         """
         from mqlab import frames
+        from mqlab.shared.table import Table
 
         begin, end, events = units.epoch(since), units.epoch(until), self.events
         with guest.spoken_to(events.sparkSession):
@@ -289,8 +290,9 @@ class Capture:
             inside = at.between(int((begin or 0.0) * 1e6), int((end or 0.0) * 1e6))
             rows = events.where(inside if node is None else inside & (F.col("node") == node))
             told = rows.select(at.alias("at"), "node", "kind", "text", "source", "line")
-            found: pd.DataFrame = told.orderBy("at", "source", "line").toPandas()
+            found = Table(told.orderBy("at", "source", "line").toPandas())
         return found.assign(at=frames.moments(found["at"]))
+
 
     @overload
     def lag(
@@ -441,7 +443,7 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
     spark: SparkSession | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Capture:
-    """The capture behind *paths*: files, folders, globs, archives or ``-``.
+    """The capture behind *paths*: files, folders, globs, archives or ``-``; or the name of a sample.
 
     *since* and *until* (ISO text, UTC unless a zone is written, or epoch seconds), *group*, *topic* and *client* leave
     out what is about something else. *log_tz* names the zone of logs that do not write theirs: ``ZONE`` or
@@ -463,7 +465,8 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
     options = Options(since, until, group, topic, client, log_tz, master, remote, workspace, ledger, names, spark)
     host = _host(options)
     begin, end, zones = units.epoch(since), units.epoch(until), options.zones()
-    given = (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
+    each = (paths,) if isinstance(paths, str | Path) else paths
+    given = tuple(bundled.sample_or_path(str(path)) for path in each)
     notes, ledgers = read_notes(given), read_map(ledger)
     hold = kept.Hold(cache := kept.cache_folder(workspace))
     with shown(progress) as tell:
@@ -475,7 +478,8 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
             facts = narrowed(facts, begin, end, group, topic, client)
             languages.keep(facts)
             found = diagnose(facts, [d.id for d in notes.dismissed])
-            capture = Capture(given, facts, found, notes, options, material.sources, cache, material.places, extended)
+            sources = Rows(material.sources)
+            capture = Capture(given, facts, found, notes, options, sources, cache, material.places, extended)
         except BaseException:
             hold.release()
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mqlab.findings import Certainty, Change, Finding
+from mqlab.findings import Certainty, Change, Finding, Shown, show_rows
 from mqlab.hypotheses import Hypothesis
 from mqlab.mqtt.chain_stages import Chain
 from mqlab.symptoms.change_points import Riser
@@ -57,8 +57,8 @@ class NotChecked:
     fetch: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+@dataclass(frozen=True, slots=True, repr=False)
+class Diagnosis(Shown):
     """Everything that triage prints and the report tells."""
 
     version: str
@@ -77,3 +77,7 @@ class Diagnosis:
     """What became of messages on their way over a bridge, and within MQTT."""
     risers: tuple[Riser, ...] = ()
     """Where there is MQTT: what left its own earlier level, by time."""
+
+    def __post_init__(self) -> None:
+        """Findings and all else that it lists are shown as tables."""
+        show_rows(self)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
-from mqlab.findings import Evidence
+from mqlab.findings import Evidence, Shown, show_rows
 from mqlab.rows import (
     Assignment,
     Batch,
@@ -133,8 +133,8 @@ class Position(Placed):
     text: str
 
 
-@dataclass(frozen=True, eq=False)
-class Facts:
+@dataclass(frozen=True, eq=False, repr=False)
+class Facts(Shown):
     """Everything the detectors may look at. Told apart by identity, so that answers can be cached (``memo``)."""
 
     episodes: tuple[Episode, ...] = ()
@@ -156,6 +156,10 @@ class Facts:
     topic_flows: tuple[TopicFlow, ...] = ()
     receipts: tuple[Receipt, ...] = ()
     passages: tuple[Passage, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Each kind of row is shown as a table."""
+        show_rows(self)
 
     def of_kind(self, *kinds: str) -> tuple[Episode, ...]:
         """Episodes of these kinds, by time."""

@@ -3,11 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import IntEnum
+from importlib import import_module
+from typing import Any, TypeVar
 
 from mqlab.units import moment
+
+Row = TypeVar("Row")
+
+
+class Shown:
+    """Has a short text for terminals and HTML for notebooks, which ``mqlab.card`` makes.
+
+    That module stands above everything it shows, so it is found by its name, and only when somebody looks.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(import_module("mqlab.card").text(self))
+
+    def _repr_html_(self) -> str:
+        return str(import_module("mqlab.card").html(self))
+
+
+class Rows(Shown, tuple[Row, ...]):
+    """A tuple like any other, shown as a table."""
+
+    __slots__ = ()
+
+
+def show_rows(one: Any) -> None:
+    """Make each tuple that the dataclass *one* holds a tuple that is shown as a table."""
+    for each in fields(one):
+        if type(held := getattr(one, each.name)) is tuple:
+            object.__setattr__(one, each.name, Rows(held))
 
 
 class Severity(IntEnum):
@@ -26,8 +58,8 @@ class Certainty(IntEnum):
     PROVEN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+@dataclass(frozen=True, slots=True, repr=False)
+class Evidence(Shown):
     """One place in the material. ``line`` is 1-based; ``pointer`` names a JSON or CSV sample."""
 
     source: str
@@ -74,8 +106,8 @@ class TrafficLedger:
     gaps: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+@dataclass(frozen=True, slots=True, repr=False)
+class Finding(Shown):
     """One incident seen on one subject, with the numbers that prove it."""
 
     id: str
@@ -101,6 +133,10 @@ class Finding:
     ledger: TrafficLedger | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     """Short words for the screen: role, client version, topic, trigger …"""
+
+    def __post_init__(self) -> None:
+        """Its evidence is shown as a table."""
+        show_rows(self)
 
 
 def finding(

@@ -14,6 +14,7 @@ from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence, Finding
 from mqlab.logs import floods
 from mqlab.models.lag import TimeLag
+from mqlab.rows import Coverage
 from mqlab.shared.table import table
 from mqlab.sources import COPY
 
@@ -57,28 +58,27 @@ def verdict(diagnosis: Diagnosis) -> pd.DataFrame:
     return table([first, *(("unexplained", symptom) for symptom in diagnosis.symptoms)], "verdict|statement")
 
 
-def findings(diagnosis: Diagnosis) -> pd.DataFrame:
+def findings(found: Sequence[Finding]) -> pd.DataFrame:
     """One row per finding, in the order of the diagnosis."""
     rows = [
         (
             f"F{number}", one.incident, one.severity.name.lower(), one.certainty.name.lower(), one.subject,
             units.clock(one.started_at), "open" if one.ongoing else units.clock(one.ended_at), one.statement,
         )
-        for number, one in enumerate(diagnosis.findings, start=1)
+        for number, one in enumerate(found, start=1)
     ]  # fmt: skip
     return table(rows, "finding|incident|severity|certainty|subject|from|to|statement")
 
 
-def measures(finding: Finding | None) -> pd.DataFrame:
+def measures(finding: Finding) -> pd.DataFrame:
     """The finding's numbers."""
-    known = sorted(finding.measures.items()) if finding else []
+    known = sorted(finding.measures.items())
     return table([(name, units.measure(name, value)) for name, value in known], "measure|value")
 
 
-def evidence(finding: Finding | None) -> pd.DataFrame:
-    """The lines and samples that prove the finding."""
-    places = finding.evidence if finding else ()
-    return table([(where(one), one.why, one.text) for one in places], "where|why|text")
+def places(evidence: Sequence[Evidence]) -> pd.DataFrame:
+    """What each place says, and what that shows."""
+    return table([(where(one), one.why, one.text.strip()) for one in evidence], "where|why|text")
 
 
 def repair(finding: Finding | None, system: str, group: str | None) -> pd.DataFrame:
@@ -111,7 +111,7 @@ def verdicts(diagnosis: Diagnosis) -> pd.DataFrame:
     return table(rows, "class|is|because")
 
 
-def coverage(facts: Facts) -> pd.DataFrame:
+def coverage(sources: Sequence[Coverage]) -> pd.DataFrame:
     """What became of each source."""
     rows = [
         (
@@ -119,7 +119,7 @@ def coverage(facts: Facts) -> pd.DataFrame:
             one.lines, one.data, one.noise, one.rejected, f"{one.zone} ({one.zone_why})",
             units.clock(one.first_at), units.clock(one.last_at),
         )
-        for one in facts.coverage
+        for one in sources
     ]  # fmt: skip
     return table(rows, "source|format|lines|data|noise|rejected|zone|first|last")
 

@@ -18,20 +18,17 @@
 # Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
 
 # %% tags=["parameters"]
-paths = "../data/samples/kafka-amp-17"  # a path or a list of paths: folders, files, globs, archives
-options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
-output = "../build/findings.json"  # where the findings go
-dig_deeper = False  # True starts Spark and opens the tables behind the facts
+paths: str = "kafka-amp-17"  # a folder, file, glob or archive, or a list of these; or the name of a sample
+options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+output: str = "build/findings.json"  # where the findings go
+dig_deeper: bool = False  # True starts Spark and opens the tables behind the facts
 
 # %%
 from pathlib import Path
 
-import pandas as pd
-
 import mqlab
 from mqlab import frames, jsonout
 
-pd.set_option("display.max_colwidth", None)
 capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
 leading = next(iter(diagnosis.findings), None)
@@ -55,16 +52,13 @@ capture.plot.timeline(log=False)
 # of the two; *possible* is a risk in the settings.
 
 # %%
-frames.findings(diagnosis)
+capture.findings
 
 # %% [markdown] tags=["notebook"]
 # ## What proves the first one?
 
 # %% tags=["hide"]
-frames.measures(leading)
-
-# %% tags=["hide"]
-frames.evidence(leading)
+leading
 
 # %% [markdown] tags=["notebook"]
 # ## What changed?
@@ -109,10 +103,10 @@ frames.line_shapes(facts)
 # For each source: lines read as data + known noise + rejected = all lines.
 
 # %% tags=["hide"]
-frames.coverage(facts)
+facts.coverage
 
 # %% tags=["hide"]
-pd.DataFrame({"gap": diagnosis.gaps})
+diagnosis.gaps
 
 # %% [markdown] tags=["notebook"]
 # ## Dig deeper

@@ -18,27 +18,24 @@
 # Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
 
 # %% tags=["parameters"]
-paths = "../data/samples/kafka-amp-17"  # a path or a list of paths: folders, files, globs, archives
-options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
-output = "../build/traffic.json"  # where the findings about traffic go
-burst_records = 20  # what if: a burst of so many messages …
-burst_payload = None  # … of so many bytes; None: a size that loops
-link_bytes_per_second = 12_500_000  # 100 Mbit/s
-heap_bytes = 512 * 1024 * 1024
+paths: str = "kafka-amp-17"  # a folder, file, glob or archive, or a list of these; or the name of a sample
+options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+output: str = "build/traffic.json"  # where the findings about traffic go
+burst_records: int = 20  # what if: a burst of so many messages …
+burst_payload: int = None  # … of so many bytes; None: a size that loops
+link_bytes_per_second: int = 12_500_000  # what the link carries; this is 100 Mbit/s
+heap_bytes: int = 512 * 1024 * 1024  # memory of the producing process
 
 # %%
 import json
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
-
 import mqlab
 from mqlab import frames, jsonout
 from mqlab.models.producer import Link
 from mqlab.scenarios import batch_settings
 
-pd.set_option("display.max_colwidth", None)
 capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
 about_traffic = [finding for finding in diagnosis.findings if finding.ledger] or list(diagnosis.findings)

@@ -19,21 +19,19 @@
 # Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
 
 # %% tags=["parameters"]
-paths = "../data/samples/rocketmq-dup-01"  # a path or a list of paths: folders, files, globs, archives
-options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
-output = "../build/queues.json"  # where the table of owners goes
-store_writes = None  # drain plan: writes per second that the store takes, measured
-store_load = 0  # writes per second of its normal load, without this group
-store_reserve = 0.3  # share of the capacity that stays free
-response_seconds = None  # what the listener takes for one message; None: what the clients measured
-sliders = True  # a report has none: they need a running kernel
+paths: str = "rocketmq-dup-01"  # a folder, file, glob or archive, or a list of these; or the name of a sample
+options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+output: str = "build/queues.json"  # where the table of owners goes
+store_writes: float = None  # drain plan: writes per second that the store takes, measured
+store_load: float = 0  # writes per second of its normal load, without this group
+store_reserve: float = 0.3  # share of the capacity that stays free
+response_seconds: float = None  # what the listener takes for one message; None: what the clients measured
+sliders: bool = True  # a report has none: they need a running kernel
 
 # %%
 import json
 from functools import partial
 from pathlib import Path
-
-import pandas as pd
 
 import mqlab
 from mqlab import frames
@@ -44,7 +42,6 @@ from mqlab.scenarios.drain import Request
 from mqlab.views import rocketmq_tables, scenarios
 from mqlab.views.rocketmq_group import group_view
 
-pd.set_option("display.max_colwidth", None)
 capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
 view = group_view(facts, diagnosis, capture.options.group, capture.options.topic)

@@ -19,17 +19,15 @@
 # Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
 
 # %% tags=["parameters"]
-paths = "../data/samples/kafka-rebalance-01"  # a path or a list of paths: folders, files, globs, archives
-options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
-output = "../build/rebalances.json"  # where the table of rebalances goes
-sliders = True  # a report has none: they need a running kernel
+paths: str = "kafka-rebalance-01"  # a folder, file, glob or archive, or a list of these; or the name of a sample
+options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+output: str = "build/rebalances.json"  # where the table of rebalances goes
+sliders: bool = True  # a report has none: they need a running kernel
 
 # %%
 import json
 from functools import partial
 from pathlib import Path
-
-import pandas as pd
 
 import mqlab
 from mqlab import frames
@@ -37,7 +35,6 @@ from mqlab.figures.polls import poll_sliders
 from mqlab.views import kafka_tables, scenarios
 from mqlab.views.kafka_group import rebalance_view
 
-pd.set_option("display.max_colwidth", None)
 capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
 view = rebalance_view(facts, diagnosis, capture.options.group, capture.options.topic)

@@ -19,22 +19,19 @@
 # Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
 
 # %% tags=["parameters"]
-paths = "../data/samples/kafka-delivery-04"  # a path or a list of paths: folders, files, globs, archives
-options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
-output = "../build/audit.json"  # where the audit goes
+paths: str = "kafka-delivery-04"  # a folder, file, glob or archive, or a list of these; or the name of a sample
+options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+output: str = "build/audit.json"  # where the audit goes
 
 # %%
 import json
 from pathlib import Path
-
-import pandas as pd
 
 import mqlab
 from mqlab.delivery.audit import audits
 from mqlab.views import audit_json, delivery_tables
 from mqlab.views.delivery import audit_view
 
-pd.set_option("display.max_colwidth", None)
 capture = mqlab.open_capture(paths, **options)
 facts = capture.facts
 view = audit_view(facts, capture.options.topic)

@@ -19,21 +19,18 @@
 # Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
 
 # %% tags=["parameters"]
-paths = "../data/samples/mqtt-session-01"  # a path or a list of paths: folders, files, globs, archives
-options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
-output = "../build/connections.json"  # where the table of client ids goes
+paths: str = "mqtt-session-01"  # a folder, file, glob or archive, or a list of these; or the name of a sample
+options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+output: str = "build/connections.json"  # where the table of client ids goes
 
 # %%
 import json
 from pathlib import Path
 
-import pandas as pd
-
 import mqlab
 from mqlab.mqtt.connections import connections
 from mqlab.views import mqtt_tables
 
-pd.set_option("display.max_colwidth", None)
 capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
 told = connections(facts)

@@ -20,24 +20,25 @@
 # broker on this machine and gathers from that; with `bootstrap` it gathers from brokers of yours.
 
 # %% tags=["parameters"]
-paths = "../data/captured/kafka"  # the capture to look at; a new folder where this notebook gathers one
-options = {}  # whatever mqlab.open_capture takes
-bootstrap = ""  # "kafka-1:9092": gather from there, into paths
-start_lab = False  # start a broker of the lab first (Maven and a JDK fetch and run it), stop it in the end
-seconds = 60  # how long to gather
+paths: str = ""  # the capture to look at, or a new folder to gather into; empty: a recorded one, or build/bundle
+options: dict = {}  # whatever mqlab.open_capture takes
+bootstrap: str = ""  # "kafka-1:9092": gather from there, into paths
+start_lab: bool = False  # start a broker of the lab first (Maven and a JDK fetch and run it), stop it in the end
+seconds: int = 60  # how long to gather
 
 # %%
 import json
 from pathlib import Path
 
-import pandas as pd
 from confluent_kafka import Consumer, Producer
 
 import mqlab
+from mqlab import bundled
 from mqlab.cli import commands
 from mqlab.lab import kafka_admin, keeper
 from mqlab.lab.home import Home, default_home
 from mqlab.lab.scenario import Topic
+from mqlab.shared.table import Table
 
 # %% [markdown]
 # ## A broker to ask
@@ -69,11 +70,12 @@ bootstrap or "No broker is asked: this is the recorded capture."
 # brokers want a login.
 
 # %%
+paths = paths or ("build/bundle" if bootstrap else str(bundled.recorded()))
 if bootstrap:
     asked = ["--bootstrap", bootstrap, "--interval", "10", "--duration", str(seconds), "-o", paths]
     commands(["capture", "kafka", *asked], standalone_mode=False)
 manifest = json.loads(Path(paths, "manifest.json").read_text())
-pd.DataFrame(manifest["questions"])[["what", "times", "failed", "first_at", "last_at", "seconds"]]
+Table(manifest["questions"])[["what", "times", "failed", "first_at", "last_at", "seconds"]]
 
 # %% [markdown]
 # ## What it says

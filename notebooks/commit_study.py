@@ -20,23 +20,21 @@
 # touches nothing else.
 
 # %% tags=["parameters"]
-bootstrap = ""  # "broker-1:9092" measures there; empty shows what was recorded
-options = {}  # what else a client needs to connect, such as {"security.protocol": "SSL"}
-records = 100_000
-poll_records = 500
-record_bytes = 100
-work_seconds = 0.012  # time that the consumer sleeps for each poll, as its work
-interval_ms = 1000  # auto.commit.interval.ms
-runs = 3
-waiting = 1200  # records that were handed to other threads and that none had begun, for the last table
-output = "../build/commit_study.json"  # where the measured rows go
+bootstrap: str = ""  # "broker-1:9092" measures there; empty shows what was recorded
+options: dict = {}  # what else a client needs to connect, such as {"security.protocol": "SSL"}
+records: int = 100_000  # how many are written and read
+poll_records: int = 500  # max.poll.records
+record_bytes: int = 100  # size of each
+work_seconds: float = 0.012  # time that the consumer sleeps for each poll, as its work
+interval_ms: int = 1000  # auto.commit.interval.ms
+runs: int = 3  # how often each way is measured
+waiting: int = 1200  # records that were handed to other threads and that none had begun, for the last table
+output: str = "build/commit_study.json"  # where the measured rows go
 
 # %%
 import json
 from dataclasses import asdict
 from pathlib import Path
-
-import pandas as pd
 
 from mqlab.commits import bench
 from mqlab.commits import study as commits_study
@@ -44,7 +42,6 @@ from mqlab.commits.study import FIELD, recorded
 from mqlab.figures.commits import by_round_trip, costs
 from mqlab.models.commits import Way, loop_seconds
 
-pd.set_option("display.max_colwidth", None)
 plan = bench.Plan(bootstrap, records, poll_records, record_bytes, work_seconds, interval_ms, runs, options)
 bench.intent(plan) if bootstrap else "No broker was given: the figures below were recorded once."
 

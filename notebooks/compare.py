@@ -18,22 +18,20 @@
 # at the moment of its repair. Change the next cell and run all; `mqlab compare A B -o compare.html` makes a page of it.
 
 # %% tags=["parameters"]
-before = "../data/samples/kafka-amp-17"  # A: a folder, a file or an archive
-after = "../data/samples/kafka-amp-17"  # B
-at = "2026-11-21T12:23:20Z"  # only A up to this moment and B from it on; None for all of both
-options = {}  # {"workspace": "/tmp/cache"}: whatever mqlab.open_capture takes
-output = "../build/comparison.json"  # where the comparison goes
+before: str = "kafka-amp-17"  # A: a folder, file or archive, or the name of a sample
+after: str = "kafka-amp-17"  # B, likewise
+at: str = "2026-11-21T12:23:20Z"  # only A up to this moment and B from it on; None for all of both
+options: dict = {}  # whatever mqlab.open_capture takes: {"workspace": "/tmp/cache"}
+output: str = "build/comparison.json"  # where the comparison goes
 
 # %%
 from pathlib import Path
 
-import pandas as pd
-
 import mqlab
 from mqlab.comparing.comparison import compare, dumps, tables, timeline
 from mqlab.comparing.sides import side
+from mqlab.shared.table import Table
 
-pd.set_option("display.max_colwidth", None)
 a = mqlab.open_capture(before, until=at, **options)
 b = mqlab.open_capture(after, since=at, **options)
 told = compare(side(before, a), side(after, b))
@@ -47,7 +45,7 @@ captures, verdicts, measures, settings, versions, lines, moments = (table.frame 
 # hold is listed. *Not checked* is never *repaired*.
 
 # %%
-pd.DataFrame({told.answer.kind: [told.answer.sentence, *told.answer.open, *told.answer.changed]})
+Table({told.answer.kind: [told.answer.sentence, *told.answer.open, *told.answer.changed]})
 
 # %%
 captures

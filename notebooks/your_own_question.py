@@ -18,8 +18,8 @@
 # `capture.plot.` to see the rest. docs/tables.md says what stands in each column.
 
 # %% tags=["parameters"]
-paths = "../data/samples/kafka-rebalance-01"  # a path or a list of paths: folders, files, globs, archives
-options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
+paths: str = "kafka-rebalance-01"  # a folder, file, glob or archive, or a list of these; or the name of a sample
+options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
 
 # %%
 import mqlab

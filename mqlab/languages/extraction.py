@@ -244,8 +244,8 @@ def numbered(template: str) -> str:
 
 
 _OTHER_TONGUES = re.compile(
-    r"\\[wdsSb.]|\(\?|\[\^|^[%#.]|</?(?:b|br|extra|pre)\b|=>|rgba\(|sans-serif|'none'|domain$|^(?:const|for) |Plotly|"
-    r"\[bold\]|^(?:top|bottom|middle) (?:left|right|center)$|^(?=.*\w=\w)[\w= ]+$|^[a-z]+(?:-[a-z]+)+: [a-z ]+$|"
+    r"\\[wdsSb.]|\(\?|\[\^|^[%#.]|</?(?:b|br|div|extra|pre|th)\b|=>|rgba\(|sans-serif|'none'|domain$|^(?:const|for) |"
+    r"Plotly|\[bold\]|^(?:top|bottom|middle) (?:left|right|center)$|^(?=.*\w=\w)[\w= ]+$|^[a-z]+(?:-[a-z]+)+: [a-z ]+$|"
     r"\$\(date"
 )
 """Patterns, scripts, settings of plotly, columns of JSON, kinds of events."""

@@ -233,6 +233,13 @@ SQL = {
 }
 """What results depend on."""
 
+SHOWN = {
+    "spark.sql.repl.eagerEval.enabled": "true",
+    "spark.sql.repl.eagerEval.maxNumRows": "20",
+    "spark.sql.repl.eagerEval.truncate": "80",
+}
+"""A table that a cell ends with shows its first rows; a session of somebody else keeps its own settings."""
+
 CLOSED = {
     "spark.authenticate": "true",
     "spark.driver.host": "127.0.0.1",
@@ -267,9 +274,10 @@ def server(cache: Path, shared: Sequence[str], class_path: str) -> Mapping[str, 
     }
 
 
-def local(size: int) -> Mapping[str, str]:
-    """Settings of a session on this machine for *size* bytes."""
-    return {**_HERE, **sized(size), "spark.default.parallelism": sized(size)[PARTITIONS]}
+def local(size: int, cache: Path | None) -> Mapping[str, str]:
+    """Settings of a session on this machine for *size* bytes; tables that are saved in it go below *cache*."""
+    saved = {"spark.sql.warehouse.dir": str(cache / "warehouse")} if cache else {}
+    return {**_HERE, **saved, **sized(size), "spark.default.parallelism": sized(size)[PARTITIONS]}
 
 
 def sized(size: int) -> Mapping[str, str]:
@@ -284,6 +292,7 @@ def sized(size: int) -> Mapping[str, str]:
         "spark.sql.files.maxPartitionBytes": "67108864",
         "spark.sql.lightweightPlanChangeValidation": "false",
         **_QUICK,
+        **SHOWN,
     }
 
 

@@ -85,7 +85,7 @@ def spark_session(
         jvm.discard()
         return _ours(_elsewhere(builder.remote(remote), size, remote, None))
     given = defaults()
-    tuned = {key: value for key, value in jvm.local(size).items() if key not in given} if local else {}
+    tuned = {key: value for key, value in jvm.local(size, cache).items() if key not in given} if local else {}
     closed = jvm.CLOSED if local else {}
     for key, value in {**tuned, **jvm.SQL, **(extra or {}), **closed}.items():
         builder = builder.config(key, value)
@@ -194,7 +194,15 @@ def _elsewhere(builder: SparkSession.Builder, size: int, address: str, log: Path
         raise ClusterError(shown(address), cause(error, log)) from error
     session.addArtifacts(package(), pyfile=True)
     tune(session, size)
+    _set_if_allowed(session, jvm.SHOWN)
     return session
+
+
+def _set_if_allowed(session: SparkSession, settings: Mapping[str, str]) -> None:
+    """A server need not let everybody set what no answer depends on."""
+    for key, value in settings.items():
+        with suppress(PySparkException):
+            session.conf.set(key, value)
 
 
 def tune(session: SparkSession, size: int) -> None:
@@ -206,9 +214,7 @@ def tune(session: SparkSession, size: int) -> None:
     few = size < jvm.LARGE and session.conf.get(jvm.PARTITIONS) == jvm.UNCONFIGURED
     for key, value in jvm.SQL.items():
         session.conf.set(key, value)
-    for key, value in jvm.few(size).items() if few else ():
-        with suppress(PySparkException):  # a server need not let everybody set what only makes it quick
-            session.conf.set(key, value)
+    _set_if_allowed(session, jvm.few(size) if few else {})
 
 
 @cache

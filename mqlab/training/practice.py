@@ -196,7 +196,7 @@ def begin(
     Raises:
         TrainingError: no such exercise, or its material is nowhere.
     """
-    place, known = Path(folder) / str(number).rjust(2, "0"), (Path(samples),)
+    place, known = Path(folder) / str(number).rjust(2, "0"), (Path(samples or SAMPLES),)
     if not (place / "exercise.json").is_file():
         one = exercises.exercise(str(number), Path(exercises_in))
         attempts.start(one, exercises.material(one, known), place, learner, roll_back)

@@ -21,10 +21,10 @@
 # Choose a number in the next cell (`mqlab train list` shows them all) and run the cells one by one.
 
 # %% tags=["parameters"]
-number = "01"  # which exercise
-folder = "../../mqlab-training"  # where attempts are kept
-samples = "../../data/samples"  # where the captures are
-roll_back = False  # True: see only what was known at the alarm, and ask for material
+number: str = "01"  # which exercise
+folder: str = "mqlab-training"  # where attempts are kept
+samples: str = ""  # where the captures are; empty: those that come with mqlab
+roll_back: bool = False  # True: see only what was known at the alarm, and ask for material
 
 # %%
 from mqlab import training

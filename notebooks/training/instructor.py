@@ -18,9 +18,9 @@
 # judged again with the instructor's key: points are worked out anew from the answers, whatever the files say.
 
 # %% tags=["parameters"]
-submissions = "../../tests/training/submissions"  # a folder
-exercises = "../../mqlab/training/exercises"  # the set that the class worked through
-key = "../../tests/truth/training/instructor.key"  # the key that the set was sealed with
+submissions: str = "../../tests/training/submissions"  # the folder of the class
+exercises: str = "../../mqlab/training/exercises"  # the set that the class worked through
+key: str = "../../tests/truth/training/instructor.key"  # the key that the set was sealed with
 
 # %%
 from pathlib import Path

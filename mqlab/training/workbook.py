@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mqlab.bundled import notebooks
 from mqlab.training.attempt import Attempt
+from mqlab.training.exercise import SAMPLES
 
 
 def write(attempt: Attempt, samples: Path) -> Path:
@@ -16,8 +17,12 @@ def write(attempt: Attempt, samples: Path) -> Path:
     if path.exists():
         return path
     notebook = json.loads((notebooks() / "training" / "exercise.ipynb").read_text(encoding="utf-8"))
-    given = {"number": attempt.exercise.number, "folder": "..", "samples": os.path.relpath(samples, attempt.folder),
-             "roll_back": attempt.rolled_back}  # fmt: skip
+    given = {
+        "number": attempt.exercise.number,
+        "folder": "..",
+        "samples": None if samples == SAMPLES else os.path.relpath(samples, attempt.folder),
+        "roll_back": attempt.rolled_back,
+    }
     for cell in notebook["cells"]:
         if "parameters" in cell["metadata"].get("tags", []):
             cell["source"] = "\n".join(f"{name} = {value!r}" for name, value in given.items())

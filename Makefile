@@ -40,7 +40,10 @@ report: setup ## run the notebooks on a sample and write report.html (SAMPLE=, R
 test: setup ## run all tests, the notebooks included, on two cores
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --nbval-lax tests notebooks
 
-check: setup ## what a change must pass: format, lint, types, import contracts, spelling, docs, tests
+wheel: setup ## build the package, and try it outside the repository with the lowest versions that it allows
+	$(BIN)/python -m pytest -m wheel tests/test_wheel.py
+
+check: setup ## what a change must pass: format, lint, types, import contracts, spelling, docs, tests, package
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -48,6 +51,7 @@ check: setup ## what a change must pass: format, lint, types, import contracts, 
 	$(BIN)/codespell
 	$(MAKE) site
 	$(MAKE) test
+	$(MAKE) wheel
 
 fix: setup ## format, and repair what the linter can
 	$(BIN)/ruff format .

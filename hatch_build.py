@@ -60,4 +60,4 @@ def _packed(capture: Path) -> bytes:
             about.size = path.stat().st_size
             with path.open("rb") as content:
                 archive.addfile(about, content)
-    return lzma.compress(packed.getvalue(), preset=9)
+    return lzma.compress(packed.getvalue(), preset=2)

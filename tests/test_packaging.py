@@ -60,7 +60,9 @@ def _imports():
     for file in sorted((ROOT / "mqlab").rglob("*.py")):
         name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        checked = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+        checked = [
+            node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        ]
         unseen = {id(inner) for node in checked for inner in ast.walk(node)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Import) and id(node) not in unseen:

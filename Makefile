@@ -9,7 +9,7 @@ MINUTES ?= 5
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test check fix notebooks exercises docs site texts bench fuzz lab clean
+.PHONY: help setup lock report test wheel check fix notebooks exercises docs site texts bench fuzz lab clean
 
 help: ## print this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -19,15 +19,19 @@ setup: $(VENV)/.mqlab ## build .venv from requirements.lock; does nothing when i
 $(VENV)/.locked: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "mqlab needs Python 3.11 or newer, found " + sys.version.split()[0] + ": run make PYTHON=/path/to/python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements.lock
 	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >$(VENV)/compiled.txt 2>&1 || true # templates are no Python
 	@touch $@
 
 $(VENV)/.mqlab: $(VENV)/.locked pyproject.toml
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q mqlab
 	@$(BIN)/mqlab doctor --quiet --prepare || echo "Java starts slowly: see above."
 	@touch $@
+
+lock: setup ## write requirements.lock anew: the newest versions within the bounds of pyproject.toml
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade --generate-hashes \
+	  --no-annotate --custom-compile-command "make lock" --quiet --output-file requirements.lock
 
 report: setup ## run the notebooks on a sample and write report.html (SAMPLE=, REPORT=)
 	@$(BIN)/mqlab doctor --quiet
@@ -36,7 +40,10 @@ report: setup ## run the notebooks on a sample and write report.html (SAMPLE=, R
 test: setup ## run all tests, the notebooks included, on two cores
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --nbval-lax tests notebooks
 
-check: setup ## what a change must pass: format, lint, types, import contracts, spelling, docs, tests
+wheel: setup ## build the package, and try it outside the repository with the lowest versions that it allows
+	$(BIN)/python -m pytest -m wheel tests/test_wheel.py
+
+check: setup ## what a change must pass: format, lint, types, import contracts, spelling, docs, tests, package
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -44,6 +51,7 @@ check: setup ## what a change must pass: format, lint, types, import contracts, 
 	$(BIN)/codespell
 	$(MAKE) site
 	$(MAKE) test
+	$(MAKE) wheel
 
 fix: setup ## format, and repair what the linter can
 	$(BIN)/ruff format .

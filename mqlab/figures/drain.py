@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from math import inf
 from typing import Any
 
-import ipywidgets as widgets
 import plotly.graph_objects as go
 from IPython.display import display
 
@@ -86,6 +86,8 @@ def drain_lines(answer: DrainAnswer) -> DrainLines:
     return DrainLines(answer.points, forecast, fastest, slowest, ramp, deleted_at)
 
 
+NO_WIDGETS = "Sliders need ipywidgets: pip install 'mqlab[notebooks]'."
+"""What is shown instead of sliders where they cannot be."""
 _LEAST_CAPACITY = 1_000
 """Writes a second up to which the slider goes at least."""
 _RESPONSE_SECONDS = 0.02
@@ -96,6 +98,9 @@ def drain_sliders(start: DrainAnswer | None, request: Request, again: Callable[[
     """Sliders above the figure that *again* answers; a sentence where there is nothing to plan."""
     if start is None:
         return "What waits, or how long a message takes, is not known here: nothing to plan."
+    if not has_widgets():
+        return NO_WIDGETS
+    import ipywidgets as widgets
 
     def draw(capacity: int, load: int, reserve: float, response_ms: float) -> None:
         asked = replace(request, capacity=capacity, load=load, reserve=reserve, response_time=response_ms / 1000)
@@ -118,8 +123,15 @@ def drain_sliders(start: DrainAnswer | None, request: Request, again: Callable[[
     )  # fmt: skip
 
 
+def has_widgets() -> bool:
+    """Whether what sliders are made of is installed; a notebook can do without."""
+    return find_spec("ipywidgets") is not None
+
+
 def sliders(draw: Callable[..., None], **named: tuple[str, Any]) -> Any:
     """Sliders by the parameter of *draw* that each sets, with their words; below them what it draws."""
+    import ipywidgets as widgets
+
     for words, slider in named.values():
         slider.description, slider.continuous_update = words, False
         slider.layout.width, slider.style.description_width = "34em", "15em"

@@ -8,12 +8,11 @@ from itertools import pairwise
 from math import floor, log10
 from typing import Any
 
-import ipywidgets as widgets
 import plotly.graph_objects as go
 from IPython.display import display
 from plotly.subplots import make_subplots
 
-from mqlab.figures.drain import sliders
+from mqlab.figures.drain import NO_WIDGETS, has_widgets, sliders
 from mqlab.figures.kafka_group import draw_bands
 from mqlab.figures.style import ALARM, BAND, INCOMING, INK, MUTED, TEMPLATE, empty, figure, label, line
 from mqlab.models.polling import ADVISED_MARGIN
@@ -222,6 +221,10 @@ def poll_sliders(start: ReplayAnswer | None, again: Callable[[Sequence[str]], Re
     """Sliders, from what was, above the table that *again* answers; a sentence where there is nothing to replay."""
     if start is None:
         return "Nobody fell out of the group, or there is not enough material for a replay."
+    if not has_widgets():
+        return NO_WIDGETS
+    import ipywidgets as widgets
+
     was = start.fit_before
     longest = _ROOM * max(was.interval_seconds, was.poll_seconds)
 

@@ -161,7 +161,7 @@ def _batches(lines: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
     whole_batches = sized.with_columns(offsets.alias("offset"), status.alias("status"), _STORED["at"].alias("at"))
     told = _STORED | {name: pl.col(name) for name in ("at", "offset", "status")}
-    return ledger_rows.conform(whole_batches.explode("offset"), told)
+    return ledger_rows.conform(whole_batches.explode("offset", empty_as_null=False), told)
 
 
 def _made(dumps: pl.DataFrame) -> pl.DataFrame:

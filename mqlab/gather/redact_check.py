@@ -106,7 +106,7 @@ def _held(texts: list[str], names: list[str]) -> list[str]:
     if not (names and texts):
         return []
     found = pl.Series(texts, dtype=pl.String).str.extract_many(names, ascii_case_insensitive=True)
-    return [small(name) for name in found.explode().drop_nulls()]
+    return [small(name) for name in found.explode(empty_as_null=False).drop_nulls()]
 
 
 def _is_own(word: str, token: bytes) -> bool:

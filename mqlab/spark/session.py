@@ -32,6 +32,8 @@ from mqlab.spark import jvm, warm
 from mqlab.spark.clusters import cause, chosen, defaults, ensure_answers, shown
 from mqlab.stopping import is_ours
 
+_NOT_SENT = ("__pycache__", "notebooks", "samples", "training")
+"""What workers need nothing of."""
 OWN: WeakSet[SparkSession] = WeakSet()
 """The sessions that mqlab made; all others are somebody else's, and left as they are (``guest``)."""
 _LENT = (
@@ -103,9 +105,13 @@ def _ours(session: SparkSession) -> SparkSession:
 
 @contextmanager
 def at_work() -> Iterator[None]:
-    """While sessions of mqlab's own work: an interrupt stops their jobs, a warm server that ends is no warning."""
+    """While sessions of mqlab's own work: an interrupt stops their jobs, a warm server that ends is no warning.
+
+    Nor is that PySpark does not know pandas 3 yet: mqlab gives Spark no pandas.
+    """
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
+        for message in (r"\[RETRIES_EXCEEDED\]", "PySpark does not yet fully support pandas"):
+            warnings.filterwarnings("ignore", message=message)
         try:
             yield
         except KeyboardInterrupt:
@@ -219,11 +225,12 @@ def tune(session: SparkSession, size: int) -> None:
 
 @cache
 def package() -> str:
-    """This package as an archive, which workers may fetch for as long as this process lives."""
+    """This package as an archive, which workers may fetch for as long as this process lives; what they read with."""
     folder = temporary()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     own = Path(__file__).parents[1]
-    return shutil.make_archive(str(folder / folder.name), "zip", own.parent, own.name)
+    shutil.copytree(own, folder / "sent" / own.name, ignore=shutil.ignore_patterns(*_NOT_SENT))
+    return shutil.make_archive(str(folder / folder.name), "zip", folder / "sent")
 
 
 @contextmanager

@@ -254,7 +254,7 @@ def _kin(without: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     shared = others.join(tellers, on=_PLACE).group_by("source", "kin").len()
     placed = told.filter(~acked, topic="").group_by("source").agg(pl.col("placed").sum())
     most = shared.join(placed, on="source").filter(2 * pl.col("len") > pl.col("placed"))
-    return most.group_by("source").agg("kin").filter(pl.col("kin").list.len() == 1).explode("kin")
+    return most.group_by("source").agg("kin").filter(pl.col("kin").list.len() == 1).explode("kin", empty_as_null=False)
 
 
 def _of_party(told: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:

@@ -302,7 +302,7 @@ def _topic_flows(messages: pl.DataFrame) -> pl.DataFrame:
 def _receipts(rows: pl.DataFrame, links: Collection[str], messages: Messages) -> pl.DataFrame:
     """Rows of each ledger by ten seconds; those of other systems' ledgers where they tell of these messages."""
     by = ["source", "role", "at"]
-    heard = messages.known["received"].unique().explode().struct.field("source").unique()
+    heard = messages.known["received"].unique().explode(empty_as_null=True).struct.field("source").unique()
     told = rows.filter(pl.col("source").is_in(heard.implode()) | mqtt(links)).select(
         "source", "role", _begin("wall").alias("at"), "topic", "line", "dup", "retained"
     )

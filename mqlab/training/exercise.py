@@ -2,26 +2,33 @@
 
 It stands in one JSON file, ``exercises/07.json``. In clear: title, story, questions and their options, which files the
 material has and when what of them was known. Locked: every reply, hint and the debrief. ``fingerprint`` finds the
-material among the samples, whose names would tell too much.
+material among the samples, whose names would tell too much, or among the archives of a wheel, which has few samples.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
+import shutil
+import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from mqlab.bundled import samples
+from mqlab.cache import workspace
 from mqlab.training.answers import Amount, Choice, Form, Moment, Place
 from mqlab.training.cutting import Known
 from mqlab.training.errors import BadKeyError, NoMaterialError, UnknownExerciseError
 from mqlab.training.locks import Lock, derived, unsealed
 
 BUNDLED = Path(__file__).parent / "exercises"
+ARCHIVES = Path(__file__).parent / "material"
+"""Where a wheel has the captures of the exercises, an archive each; a checkout has none."""
 SAMPLES = samples()
 FOLDER = Path("mqlab-training")
 """Where attempts go, if nobody says otherwise."""
@@ -158,13 +165,30 @@ def material(one: Exercise, folders: Sequence[Path] = (SAMPLES,)) -> Path:
     """The capture that *one* is about, found by what is in it.
 
     Raises:
-        NoMaterialError: it is in none of *folders*.
+        NoMaterialError: it is in none of *folders*, and did not come with the package.
     """
     for folder in folders:
         for candidate in [folder, *sorted(p for p in folder.glob("*") if p.is_dir())]:
             if fingerprint(candidate) == one.fingerprint:
                 return candidate
+    archive = ARCHIVES / f"{one.fingerprint}.tar.xz"
+    if archive.is_file():
+        return _unpacked(archive)
     raise NoMaterialError(one.number, folders)
+
+
+@cache
+def _unpacked(archive: Path) -> Path:
+    """What the archive holds, in a folder that is there for as long as this process."""
+    folder = workspace.temporary()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with tarfile.open(archive) as packed:
+        for member in packed:
+            target = folder / member.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if (content := packed.extractfile(member)) is not None:
+                target.write_bytes(content.read())
+    return folder
 
 
 def listing(folder: Path) -> list[str]:

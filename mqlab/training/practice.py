@@ -186,12 +186,12 @@ def begin(
     learner: str = "",
     roll_back: bool = False,
     exercises_in: str | Path = BUNDLED,
-    samples: str | Path = SAMPLES,
+    samples: str | Path | None = None,
 ) -> Practice:
     """Exercise *number* below *folder*: goes on with it, or starts it.
 
     With *roll_back* the material comes when it is asked for, as it was known then. *exercises_in* is a set of a team's
-    own, *samples* the folder with the captures that its exercises are about.
+    own, *samples* the folder with the captures that its exercises are about, unless those came with mqlab.
 
     Raises:
         TrainingError: no such exercise, or its material is nowhere.
@@ -203,13 +203,13 @@ def begin(
     return Practice(Attempt(place), known)
 
 
-def at(folder: str | Path, samples: str | Path = SAMPLES) -> Practice:
+def at(folder: str | Path, samples: str | Path | None = None) -> Practice:
     """The attempt in *folder*, as ``mqlab train start`` made it.
 
     Raises:
         NotStartedError: it holds none.
     """
-    return Practice(Attempt(Path(folder)), (Path(samples),))
+    return Practice(Attempt(Path(folder)), (Path(samples or SAMPLES),))
 
 
 def desk_of(attempt: Attempt, samples: Sequence[Path]) -> Desk:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mqlab.bundled import filled, notebooks
 from mqlab.training.attempt import Attempt
+from mqlab.training.exercise import SAMPLES
 
 
 def write(attempt: Attempt, samples: Path) -> Path:
@@ -16,8 +17,12 @@ def write(attempt: Attempt, samples: Path) -> Path:
     if path.exists():
         return path
     notebook = json.loads((notebooks() / "training" / "exercise.ipynb").read_text(encoding="utf-8"))
-    given = {"number": attempt.exercise.number, "folder": "..", "samples": os.path.relpath(samples, attempt.folder),
-             "roll_back": attempt.rolled_back}  # fmt: skip
+    given = {
+        "number": attempt.exercise.number,
+        "folder": "..",
+        "samples": "" if samples == SAMPLES else os.path.relpath(samples, attempt.folder),
+        "roll_back": attempt.rolled_back,
+    }
     filled(notebook, given)
     asked = {f'exercise.ask("{question.name}")' for question in attempt.exercise.questions}
     cells = [(cell, "".join(cell["source"])) for cell in notebook["cells"]]

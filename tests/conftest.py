@@ -40,7 +40,7 @@ def pytest_xdist_make_scheduler(config, log):
 def spark(tmp_path_factory):
     """A local session of one core, with the settings that mqlab gives its own for small material."""
     settings = {
-        **jvm.local(0),
+        **jvm.local(0, None),
         **jvm.SQL,
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
     }

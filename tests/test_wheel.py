@@ -1,4 +1,4 @@
-"""The built wheel, tried as somebody would who has no clone: outside the repository, at the lowest versions allowed."""
+"""The built wheel, tried as somebody without a clone would: outside the repository, at the lowest versions."""
 
 import json
 import os

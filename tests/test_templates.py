@@ -125,11 +125,16 @@ def browser(folder, monkeypatch, script):
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
-def test_a_page_is_printed_by_the_browser_of_the_machine(tmp_path, monkeypatch):
-    browser(tmp_path, monkeypatch, "echo %PDF >$out")
-    printing.print_page("<p>x</p>", tmp_path / "x.pdf")
+@pytest.mark.parametrize("place", ["x.pdf", "a folder/x.pdf", "../x.pdf"])
+def test_a_page_is_printed_by_the_browser_of_the_machine_wherever_it_belongs(tmp_path, monkeypatch, place):
+    here = tmp_path / "here"
+    (here / "a folder").mkdir(parents=True)
+    browser(tmp_path, monkeypatch, "cd /; page=$(echo ${one#file://} | sed 's/%20/ /g'); cp \"$page\" \"$out\"")
+    monkeypatch.chdir(here)
+    printing.print_page("<p>x</p>", Path(place))
 
-    assert (tmp_path / "x.pdf").read_text() == "%PDF\n"
+    assert (here / place).read_text() == "<p>x</p>"
+    assert {path.name for path in tmp_path.rglob("*")} == {"chromium", "here", "a folder", "x.pdf"}
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,8 @@ def print_page(page: str, out: Path) -> None:
         CannotWriteError: there is no room or no right to write it.
     """
     sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with whole(out) as new, tempfile.TemporaryDirectory(prefix=".mqlab-", dir=out.parent) as scratch:
+    beside = out.parent.absolute()
+    with whole(out) as new, tempfile.TemporaryDirectory(prefix=".mqlab-", dir=beside) as scratch:
         source, printed = Path(scratch) / "page.html", Path(scratch) / "page.pdf"
         source.write_text(page, encoding="utf-8", errors="replace")
         command = [

@@ -104,8 +104,10 @@ def _spanned(source: Source, numbers: Collection[int]) -> Iterator[tuple[int, st
             lines[-number] = _GAP
         lines[number] = raw.decode("utf-8", "replace").rstrip("\r")
     inner = pl.Series([envelopes.peel(line, source.envelope) for line in lines.values()], dtype=pl.String)
-    hidden = within(pl.Series(list(lines.values()), dtype=pl.String), inner, mask_all(mask_spanning(inner)))
-    yield from ((number, line) for number, line in zip(lines, hidden, strict=True) if number in numbers)
+    wanted = [place for place, number in enumerate(lines) if number in numbers]
+    whole = pl.Series(list(lines.values()), dtype=pl.String).gather(wanted)
+    hidden = within(whole, inner.gather(wanted), mask_all(mask_spanning(inner).gather(wanted)))
+    yield from zip((number for number in lines if number in numbers), hidden, strict=True)
 
 
 def _made_whole(source: Source, numbers: set[int]) -> Iterable[dict[str, Any]]:

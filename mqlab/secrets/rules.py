@@ -348,7 +348,7 @@ _ENCODED = (
     rf"{_BEGIN}[ \t]{{0,40}}[A-Za-z0-9+/]{{20}}|@[^@|\s]{{1,200}}\||{START}[a-zA-Z*][\w.\-]{{0,100}}:"
     rf"(?:\d{{2,5}}|\*):"
 )
-ENCODED_ANYWHERE = (
+_ENCODED_ANYWHERE = (
     r"(?:^|\n|[\"PF|\]] ?)[ \t]{0,40}[A-Za-z0-9+/]{20}|@[^@|\s]{1,200}\||"
     r"(?:^|\n)[a-zA-Z*][\w.\-]{0,100}:(?:\d{2,5}|\*):"
 )
@@ -368,6 +368,8 @@ for _number, (_, _some) in enumerate(_PATTERNS):
     for _word in _some:
         _OF_WORD[_word].add(_number)
 _WORDS = list(_OF_WORD)
+_SHORT_TEXT = 4000
+"""Characters up to which words are looked for one by one: to build an automaton of all of them costs more."""
 
 
 def is_likely(text: str) -> bool:
@@ -376,11 +378,32 @@ def is_likely(text: str) -> bool:
     return any(word in small for word in HINTS) or _ENCODED_PATTERN.search(text) is not None
 
 
+def likely(texts: pl.Series) -> list[int]:
+    """The places of those of *texts* that may hold a secret."""
+    if texts.estimated_size() > _SHORT_TEXT:
+        found = texts.str.contains_any(HINTS, ascii_case_insensitive=True) | texts.str.contains(_ENCODED_ANYWHERE)
+        return found.fill_null(False).arg_true().to_list()
+    some = [text or "" for text in texts]
+    is_encoded = _ENCODED_PATTERN.search("\n".join(some)) is not None
+    return [
+        place
+        for place, (text, words) in enumerate(zip(some, _words(some, HINTS), strict=True))
+        if words or (is_encoded and _ENCODED_PATTERN.search(text))
+    ]
+
+
+def _words(texts: Sequence[str], words: Iterable[str]) -> list[list[str]]:
+    """Which of the *words* stand in each of *texts*: fast where these are short and few."""
+    small = [text.lower() for text in texts]
+    whole = "\n".join(small)
+    present = [word for word in words if word in whole]
+    return [[word for word in present if word in text] for text in small]
+
+
 def within_lines(texts: Sequence[str]) -> list[str]:
     """*texts* with the secrets masked that stand in one line each."""
-    if len(texts) == 1:  # an automaton of all words costs more than one short text does
-        small = texts[0].lower()
-        return [_masked(texts[0], [word for word in _WORDS if word in small])]
+    if len(texts) == 1 or sum(map(len, texts)) <= _SHORT_TEXT:
+        return [_masked(text, words) for text, words in zip(texts, _words(texts, _WORDS), strict=True)]
     found = pl.Series(texts, dtype=pl.String).str.to_lowercase().str.extract_many(_WORDS, overlapping=True)
     return [_masked(text, words) for text, words in zip(texts, found, strict=True)]
 

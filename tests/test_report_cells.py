@@ -10,7 +10,7 @@ from mqlab.reporting.running import run
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "notebook_folder", lambda: tmp_path)
+    monkeypatch.setattr(running, "notebooks", lambda: tmp_path)
     return tmp_path
 
 

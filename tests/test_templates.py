@@ -129,7 +129,7 @@ def browser(folder, monkeypatch, script):
 def test_a_page_is_printed_by_the_browser_of_the_machine_wherever_it_belongs(tmp_path, monkeypatch, place):
     here = tmp_path / "here"
     (here / "a folder").mkdir(parents=True)
-    browser(tmp_path, monkeypatch, "cd /; page=$(echo ${one#file://} | sed 's/%20/ /g'); cp \"$page\" \"$out\"")
+    browser(tmp_path, monkeypatch, 'cd /; page=$(echo ${one#file://} | sed \'s/%20/ /g\'); cp "$page" "$out"')
     monkeypatch.chdir(here)
     printing.print_page("<p>x</p>", Path(place))
 

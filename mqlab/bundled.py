@@ -1,7 +1,7 @@
 """What comes with the package beside its code: notebooks, and captures of real brokers.
 
-They stand once, in ``notebooks/`` and ``data/samples/`` of the repository, where people open them. A wheel holds them
-inside the package; in a checkout the package finds them beside itself.
+In a checkout they stand beside the package, in ``notebooks/`` and ``data/samples/``; an installed package that holds
+them has them inside.
 """
 
 from __future__ import annotations

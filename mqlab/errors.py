@@ -7,7 +7,6 @@ and keeps its traceback.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import sys
@@ -303,8 +302,16 @@ class LimitError(MqlabError):
 
 def _is_vague(number: int) -> bool:
     """Whether the *number* alone tells no limit: what says EAGAIN may be a pipe, what says EBADF any file."""
-    can_print = fcntl.fcntl(1, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
-    return number == errno.EAGAIN or (number == errno.EBADF and can_print)
+    return number == errno.EAGAIN or (number == errno.EBADF and _can_print())
+
+
+def _can_print() -> bool:
+    """Whether something may be written to standard output."""
+    try:
+        os.write(1, b"")
+    except OSError:
+        return False
+    return True
 
 
 def _short(path: str) -> str:

@@ -1,11 +1,12 @@
 import json
+from unittest.mock import patch
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.secrets import mask, mask_all
+from mqlab.secrets import mask, mask_all, nested
 
 PEM_LINE = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7S3cr3tABCDEF"
 SEEDED = [
@@ -216,6 +217,36 @@ def test_masking_is_idempotent_and_that_of_many_texts_at_once(text):
     hidden = mask(text)
     assert mask(hidden) == hidden
     assert mask_all(pl.Series([text, "", text])).to_list() == [hidden, "", hidden]
+    assert mask_all(pl.Series([text, "y " * 3000])).to_list() == [hidden, "y " * 3000]
+
+
+BRACKETED = [
+    "password",
+    "token",
+    "x_",
+    "=",
+    ": ",
+    '"',
+    "'",
+    "\\",
+    " ",
+    "\t" * 60,
+    "[",
+    "]",
+    "{",
+    "}",
+    "{{",
+    "[3]",
+    "y,",
+    "-" * 290,
+]
+
+
+@given(st.lists(st.sampled_from(BRACKETED), max_size=40).map("".join))
+def test_what_stands_in_brackets_under_a_secret_name_is_found_wherever_in_a_text_that_is(text):
+    with patch.object(nested, "_near_brackets", lambda text: [(0, len(text))]):
+        whole = nested.lists_and_objects(text)
+    assert nested.lists_and_objects(text) == whole
 
 
 @pytest.mark.parametrize("piece", ["password", "secret.", "curl ", "-", '"', " ", "eyJ", "://a:"])

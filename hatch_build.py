@@ -1,4 +1,4 @@
-"""What a wheel holds beside the code: the notebooks, two samples, and the captures of the exercises.
+"""What a wheel holds beside the code: the notebooks, two samples, a live capture, and the captures of the exercises.
 
 They stand once in the repository, and ``mqlab.bundled`` finds them there in a checkout. The capture of each exercise is
 an archive of its own, named by what ``mqlab.training.exercise.fingerprint`` makes of it, since the names of the samples
@@ -29,7 +29,7 @@ class BundledData(BuildHookInterface):
         root, made = Path(self.root), Path(self.root) / "build" / "material"
         captures = sorted(path for path in (root / "data" / "samples").iterdir() if path.is_dir())
         made.mkdir(parents=True, exist_ok=True)
-        included = {root / "notebooks": "mqlab/notebooks"}
+        included = {root / "notebooks": "mqlab/notebooks", root / "data" / "captured": "mqlab/captured"}
         for capture in captures:
             if capture.name in SAMPLES:
                 included[capture] = f"mqlab/samples/{capture.name}"

@@ -1,7 +1,7 @@
 """What comes with the package beside its code: notebooks, and captures of real brokers.
 
-In a checkout they stand beside the package, in ``notebooks/`` and ``data/samples/``; an installed package that holds
-them has them inside.
+In a checkout they stand beside the package, in ``notebooks/`` and ``data/``; an installed package has the notebooks and
+some captures inside.
 """
 
 from __future__ import annotations

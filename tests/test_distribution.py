@@ -1,4 +1,4 @@
-"""The wheel holds all that mqlab needs without a clone, the source archive all that wheel, docs and tests are made from."""
+"""The wheel holds all that mqlab needs without a clone, the source archive all that the rest is made from."""
 
 import io
 import subprocess
@@ -59,22 +59,24 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
 
 def test_its_notebooks_and_samples_are_those_of_the_repository(wheel):
     samples = sorted({name.split("/")[2] for name in wheel if name.startswith("mqlab/samples/")})
-    expected = files(ROOT / "notebooks", "mqlab/notebooks")
+    expected = files(ROOT / "notebooks", "mqlab/notebooks") | files(ROOT / "data" / "captured", "mqlab/captured")
     for sample in samples:
         expected |= files(SAMPLES / sample, f"mqlab/samples/{sample}")
 
     assert samples == ["kafka-amp-17", "mqtt-takeover-01"]
-    assert {n: held for n, held in wheel.items() if n.startswith(("mqlab/notebooks/", "mqlab/samples/"))} == expected
+    places = ("mqlab/notebooks/", "mqlab/captured/", "mqlab/samples/")
+    assert {name: held for name, held in wheel.items() if name.startswith(places)} == expected
+
+
+def unpacked(archive):
+    with tarfile.open(fileobj=io.BytesIO(archive)) as members:
+        return {member.name: members.extractfile(member).read() for member in members}
 
 
 def test_it_holds_the_capture_of_every_exercise_and_no_other(wheel):
     held = {name.removeprefix("mqlab/samples/").partition("/")[0] for name in wheel if "/samples/" in name}
     packed = {Path(name).name.partition(".")[0]: name for name in wheel if name.startswith("mqlab/training/material/")}
-    captures = [
-        {member.name: archive.extractfile(member).read() for member in archive}
-        for name in packed.values()
-        for archive in [tarfile.open(fileobj=io.BytesIO(wheel[name]))]
-    ]
+    captures = [unpacked(wheel[name]) for name in packed.values()]
     others = [path for path in SAMPLES.iterdir() if path.is_dir() and path.name not in held]
 
     assert set(packed) < {one.fingerprint for one in exercises()}

@@ -40,6 +40,7 @@ from mqlab.formats import (
     mosquitto_acl,
     mosquitto_conf,
     mosquitto_log,
+    mqlab_output,
     mqtt_sys,
     nginx_conf,
     nginx_stream_log,
@@ -64,6 +65,7 @@ from mqlab.plugins import Listed, Named
 
 BUILT_IN: tuple[Format, ...] = (
     capture_manifest,
+    mqlab_output,
     prometheus_json,
     prometheus_config,
     burrow_json,

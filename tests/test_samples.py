@@ -258,13 +258,21 @@ def test_a_second_opening_tells_the_same(sample):
     assert jsonout.dumps(again.diagnosis) == jsonout.dumps(capture.diagnosis)
 
 
-def test_the_docs_show_the_triage_of_today(opened):
+def test_the_guide_shows_the_triage_of_today(opened):
     page = (SAMPLES.parents[1] / "docs" / "your-incident.md").read_text()
-    command = "mqlab triage data/samples/kafka-delivery-04"
-    shown = re.search(rf'^```text title="{command}"\n(.*?)^```$', page, re.DOTALL | re.MULTILINE)[1]
+    shown = re.search(r'^```text title="mqlab triage \."\n(.*?)^```$', page, re.DOTALL | re.MULTILINE)[1]
 
-    capture = opened("kafka-delivery-04")
-    assert shown == screen(capture.diagnosis, command.split()[2:], audits=audits(capture.facts))
+    capture = opened("kafka-amp-17")
+    assert shown == screen(capture.diagnosis, ["."], audits=audits(capture.facts))
+
+
+def test_the_first_page_shows_lines_of_the_triage_of_today(opened):
+    page = (SAMPLES.parents[1] / "README.md").read_text()
+    path, shown = re.search(r"^```text\n\$ mqlab triage (\S+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE).groups()
+
+    capture = opened(Path(path).name)
+    printed = iter(screen(capture.diagnosis, [path], audits=audits(capture.facts)).splitlines())
+    assert [line for line in shown.splitlines() if line != "…" and line not in printed] == []
 
 
 @pytest.mark.parametrize("sample", ONE_OF_A_KIND, indirect=True)

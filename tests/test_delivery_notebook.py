@@ -44,8 +44,7 @@ def run(monkeypatch, tmp_path):
     """Run all cells on these facts; gives what it wrote."""
 
     def running(known):
-        (tmp_path / "notebooks").mkdir()
-        monkeypatch.chdir(tmp_path / "notebooks")
+        monkeypatch.chdir(tmp_path)
         opened = SimpleNamespace(facts=known, options=capture.Options(), plot=Plots(known, diagnose(known)))
         monkeypatch.setattr(capture, "open_capture", lambda *_, **__: opened)
         names = runpy.run_path(str(NOTEBOOK))

@@ -29,7 +29,9 @@ class BundledData(BuildHookInterface):
         root, made = Path(self.root), Path(self.root) / "build" / "material"
         captures = sorted(path for path in (root / "data" / "samples").iterdir() if path.is_dir())
         made.mkdir(parents=True, exist_ok=True)
-        included = {root / "notebooks": "mqlab/notebooks", root / "data" / "captured": "mqlab/captured"}
+        notebooks = [path for path in (root / "notebooks").rglob("*.ipynb") if path.parent.name[0] != "."]
+        included = {path: f"mqlab/{path.relative_to(root).as_posix()}" for path in notebooks}
+        included[root / "data" / "captured"] = "mqlab/captured"
         for capture in captures:
             if capture.name in SAMPLES:
                 included[capture] = f"mqlab/samples/{capture.name}"

@@ -210,6 +210,7 @@ def test_an_allocation_is_one_row_for_each_queue_of_the_set():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("spark")
 def test_every_line_of_a_folder_of_logs_is_understood(tmp_path):
     lines = [BROKER.format(level="WARN", thread="PullMessageThread_9", message=m) for *_, m in SAID_BY_BROKERS]
     folder = tmp_path / "logs"

@@ -2,6 +2,7 @@
 
 import sys
 
+import pandas  # noqa: F401 - before Plotly, which uses it as it stands, be it half imported by another thread
 import plotly.io
 
 # JupyterLab draws the first of the two, nbconvert's HTML the second; without it a report has no charts. Looking for

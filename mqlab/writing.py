@@ -64,13 +64,13 @@ def refuse_material(output: Path, paths: Iterable[str]) -> None:
             raise OwnMaterialError(str(written))
 
 
-def refuse_foreign(output: Path) -> None:
-    """See, before any work, that what lies at *output*, or where its findings belong, is nothing but what mqlab wrote.
+def refuse_foreign(*outputs: Path) -> None:
+    """See, before any work, that what lies at *outputs*, which the user did not name, is nothing but what mqlab wrote.
 
     Raises:
         ForeignFileError: it is somebody else's.
     """
-    for target in (output, findings_beside(output)):
+    for target in outputs:
         if target.exists() and not (target.is_file() and _is_ours(target)):
             raise ForeignFileError(str(target))
 

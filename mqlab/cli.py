@@ -182,7 +182,7 @@ def report(output: str, short: bool, template: str, exit_code: bool, **material:
     chosen, out = pages.SHORT if short else template, Path(output)
     pages.check(chosen)
     printing.check(out)
-    refuse_foreign(findings_beside(out))
+    refuse_foreign(out, findings_beside(out))
     capture, _ = opened(**material)
     with progress() as tell:
         tell("running the notebooks")

@@ -203,7 +203,7 @@ class OwnMaterialError(MqlabError):
 
 
 class ForeignFileError(MqlabError):
-    """A result would take the place of a file that mqlab did not write, and nobody named that file."""
+    """A report would take the place of a file that mqlab did not write."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} was not written by mqlab and stays as it is: choose another place with -o.")

@@ -65,13 +65,13 @@ def refuse_material(output: Path, paths: Iterable[str]) -> None:
 
 
 def refuse_foreign(*outputs: Path) -> None:
-    """See, before any work, that what lies at *outputs*, which the user did not name, is nothing but what mqlab wrote.
+    """See, before any work, that what lies at *outputs* is nothing but what mqlab wrote; an empty file is nobody's.
 
     Raises:
         ForeignFileError: it is somebody else's.
     """
     for target in outputs:
-        if target.exists() and not (target.is_file() and _is_ours(target)):
+        if target.is_file() and target.stat().st_size and not _is_ours(target):
             raise ForeignFileError(str(target))
 
 

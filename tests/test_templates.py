@@ -110,8 +110,9 @@ def test_a_page_says_who_wrote_it_so_that_the_next_one_may_take_its_place(tmp_pa
     refuse_material(out, [str(tmp_path)])
 
 
-def test_findings_of_somebody_else_beside_a_report_stay_as_they_are(tmp_path):
-    theirs = tmp_path / "report.findings.json"
+@pytest.mark.parametrize("name", ["report.html", "report.findings.json"])
+def test_what_somebody_else_wrote_stays_as_it_is(tmp_path, name):
+    theirs = tmp_path / name
     theirs.write_text("[1]")
 
     failure = CliRunner().invoke(cli.commands, ["report", "nowhere", "-o", str(tmp_path / "report.html")]).exception

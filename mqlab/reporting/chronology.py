@@ -116,7 +116,7 @@ def _of_findings(diagnosis: Diagnosis) -> Iterator[Happening]:
             )
             yield Happening(begin.timestamp(), told, href, mark="onset" if lead else "", weight=weight)
         if end is not None and end != begin:
-            last = finding.ongoing
+            last = finding.ongoing or not finding.over
             told = (
                 f"{finding.incident} is last seen: {finding.subject}"
                 if last

@@ -160,7 +160,7 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
     type=click.Path(dir_okay=False),
     help="The page; a name that ends with .pdf makes a PDF, with the Chromium of this machine.",
 )
-@click.option("--short", is_flag=True, help="Two printed pages: the first screen and the story; no notebook runs.")
+@click.option("--short", is_flag=True, help="A small page for mail, two when printed: first screen and story.")
 @click.option(
     "--template",
     metavar="NAME|PATH",

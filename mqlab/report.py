@@ -19,6 +19,7 @@ from markupsafe import Markup as SafeText
 from mqlab import jsonout
 from mqlab.diagnosis import Diagnosis
 from mqlab.errors import CannotWriteError
+from mqlab.figures.drawing import drawing
 from mqlab.figures.style import DARK, plotly_script
 from mqlab.figures.timeline import keys, timeline, told
 from mqlab.languages import pages as languages
@@ -107,6 +108,7 @@ def html(
         trigger=first.facts.get("trigger") if first else None,
         ledger=first.ledger if first else None,
         timeline=replace(as_figure(chart.to_plotly_json()), spoken=told(facts, diagnosis)),
+        drawing=SafeText(drawing(chart)),
         keys=keys(chart),
         sections=arranged(sections, diagnosis),
         parameters=sorted((given or {}).items()),
@@ -118,11 +120,14 @@ def page(template: str, **names: Any) -> str:
     """A template as a page that opens offline: its charts are drawn by the one script that it may run.
 
     That is said before anything else on the page, for a team's template may hold a script or load something.
+    The short page runs none: its timeline is drawn already, and it stays small enough for mail.
     """
-    plotly = plotly_script()
-    draw = languages.chart_locale() + _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
-    policy = _POLICY.format(" ".join(map(script_hash, (plotly, draw))))
-    names |= {"plotly": SafeText(plotly), "draw": SafeText(draw)}
+    scripts: tuple[str, ...] = ()
+    if template != pages.SHORT:
+        draw = languages.chart_locale() + _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
+        scripts = (plotly_script(), draw)
+    policy = _POLICY.format(" ".join(map(script_hash, scripts)) or "'none'")
+    names |= {"scripts": tuple(map(SafeText, scripts))}
     text = languages.page(_DOCTYPE.sub("", pages.page(template, names)))
     return (_FIRST.read_text(encoding="utf-8").replace("POLICY", policy) + text).translate(_CONTROLS)
 

@@ -23,7 +23,7 @@ from mqlab.figures.drawing import drawing
 from mqlab.figures.style import DARK, plotly_script
 from mqlab.figures.timeline import keys, timeline, told
 from mqlab.languages import pages as languages
-from mqlab.reporting import pages, printing
+from mqlab.reporting import markdown, pages, printing
 from mqlab.reporting.running import run
 from mqlab.reporting.sections import Section, arranged, as_figure, fitting, script_hash
 from mqlab.reporting.view import view
@@ -63,14 +63,34 @@ def render(
     fit = () if "-" in capture.paths or template == pages.SHORT else fitting(capture.diagnosis, capture.facts)
     chosen = fit if notebooks is None else notebooks
     page = html(capture, run(chosen, given), given, template)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotWriteError(str(out), error) from error
+    _make_room(out)
     if printing.wanted(out):
         printing.print_page(page, out)
     else:
         write(out, page)
+    return _with_findings(capture, out)
+
+
+def render_markdown(capture: Capture, out: Path, *, short: bool = False) -> Path:
+    """Write the same story as Markdown, whole or in eight lines, and its findings as JSON beside it.
+
+    Raises:
+        CannotWriteError: there is no room or no right to write it.
+    """
+    shown = view(capture.facts, capture.diagnosis, capture.notes)
+    _make_room(out)
+    write(out, markdown.brief(shown) if short else markdown.whole(shown))
+    return _with_findings(capture, out)
+
+
+def _make_room(out: Path) -> None:
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWriteError(str(out), error) from error
+
+
+def _with_findings(capture: Capture, out: Path) -> Path:
     write(findings_beside(out), visible(jsonout.dumps(capture.diagnosis)))
     return out
 
@@ -108,7 +128,7 @@ def html(
         trigger=first.facts.get("trigger") if first else None,
         ledger=first.ledger if first else None,
         timeline=replace(as_figure(chart.to_plotly_json()), spoken=told(facts, diagnosis)),
-        drawing=SafeText(drawing(chart)),
+        drawing=drawing(chart),
         keys=keys(chart),
         sections=arranged(sections, diagnosis),
         parameters=sorted((given or {}).items()),

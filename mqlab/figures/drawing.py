@@ -1,11 +1,15 @@
-"""A timeline as an inline SVG of a few kilobytes, for pages that run no script: the same traces, bands and lanes."""
+"""A timeline as a few paths, for pages that run no script: the same traces, bands and lanes.
+
+``drawing.html.j2`` makes an inline SVG of some kilobytes of it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from html import escape, unescape
+from html import unescape
 from typing import Any
 
 import plotly.graph_objects as go
@@ -30,23 +34,57 @@ _FILLED = ("triangle-up", "diamond")
 _DASHES = {"dash": "7 4", "dot": "2 3"}
 
 
-def drawing(chart: go.Figure) -> str:
-    """The chart as SVG without scripts; empty where it has nothing over time."""
+@dataclass(frozen=True, slots=True)
+class Path:
+    """What is drawn in one colour."""
+
+    d: str
+    colour: str
+    dash: str = ""
+    filled: bool = False
+
+    @property
+    def night(self) -> str:
+        """Its colour on a dark screen."""
+        return DARK.get(self.colour, self.colour)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A tick's words: moments are in the middle, all others end where they stand."""
+
+    x: int
+    y: int
+    text: str
+    centred: bool = False
+
+
+@dataclass(slots=True)
+class Drawing:
+    """All parts, in pixels."""
+
+    width: int
+    height: int
+    grid: list[str] = field(default_factory=list)
+    words: list[Words] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=list)
+
+
+def drawing(chart: go.Figure) -> Drawing | None:
+    """The chart without scripts; None where it has nothing over time."""
     moments = [_seconds(at) for trace in chart.data for at in trace.x if at is not None]
     if not moments:
-        return ""
-    since, until = min(moments), max(max(moments), min(moments) + 1)
-    across = _Across(since, until)
-    height = chart.layout.height
-    parts = [*_moments(across, height)]
+        return None
+    across = _Across(min(moments), max(max(moments), min(moments) + 1))
+    drawn = Drawing(_WIDTH, int(chart.layout.height))
+    _draw_moments(drawn, across)
     for name in dict.fromkeys(trace.yaxis for trace in chart.data):
         traces = [trace for trace in chart.data if trace.yaxis == name]
-        axis = chart.layout["yaxis" + name[1:]]
-        up = _Up(axis, traces, height - _BELOW)
-        parts += _bands(chart, name, across, up)
-        parts += up.ticks()
-        parts += (part for trace in traces for part in _trace(trace, across, up))
-    return f'<svg class="drawing" viewBox="0 0 {_WIDTH} {height}" aria-hidden="true">{"".join(parts)}</svg>'
+        up = _Up(chart.layout["yaxis" + name[1:]], traces, drawn.height - _BELOW)
+        drawn.paths += _bands(chart, name, across, up)
+        up.draw_ticks(drawn)
+        drawn.paths += (path for trace in traces for path in _trace(trace, across, up))
+    return drawn
 
 
 class _Across:
@@ -63,10 +101,13 @@ class _Across:
 class _Up:
     """Where a value lies in its panel: on a line from zero, a logarithmic one, or in a lane."""
 
+    low: float
+    high: float
+
     def __init__(self, axis: Any, traces: Sequence[Any], height: float) -> None:
         self.axis, self.lanes = axis, list(axis.categoryarray or ())
         self.log = axis.type == "log"
-        low, high = axis.domain
+        low, high = map(float, axis.domain)
         self.bottom, self.top = round((1 - low) * height), round((1 - high) * height) + 6
         values = [] if self.lanes else [y for trace in traces for y in trace.y if y is not None]
         if self.lanes:
@@ -78,12 +119,12 @@ class _Up:
             self.low, self.high = min(0, *values), max(1, *values)
 
     def __call__(self, value: Any) -> int:
-        at = self.lanes.index(value) if self.lanes else value
+        at: float = self.lanes.index(value) if self.lanes else value
         if self.log:
             at = math.log10(value) if value > 0 else self.low
         return round(self.bottom - (at - self.low) / (self.high - self.low) * (self.bottom - self.top))
 
-    def ticks(self) -> Iterator[str]:
+    def draw_ticks(self, drawn: Drawing) -> None:
         """Values, or names of lanes, left of the panel."""
         if self.lanes:
             told = [(name, unescape(name.replace("<br>", " "))) for name in self.lanes]
@@ -95,44 +136,42 @@ class _Up:
             told = [(value, number(round(value))) for value in (0, self.high)]
         for value, text in told:
             at = self(value)
+            drawn.words.append(Words(_LEFT - 8, at + 4, cut(text, _LONGEST)))
             if not self.lanes:
-                yield f'<path class="grid" d="M{_LEFT} {at}H{_WIDTH - _RIGHT}"/>'
-            yield f'<text x="{_LEFT - 8}" y="{at + 4}" text-anchor="end">{escape(cut(text, _LONGEST))}</text>'
+                drawn.grid.append(f"M{_LEFT} {at}H{_WIDTH - _RIGHT}")
 
 
-def _moments(across: _Across, height: int) -> Iterator[str]:
+def _draw_moments(drawn: Drawing, across: _Across) -> None:
     lasted = across.until - across.since
     step = next((step for step in _STEPS if lasted / step <= _TICKS), math.ceil(lasted / _TICKS / 86400) * 86400)
     pattern = "%H:%M:%S" if step < 60 else "%H:%M" if lasted < 86400 else "%m-%d %H:%M" if step < 86400 else "%Y-%m-%d"
     at = math.ceil(across.since / step) * step
     while at <= across.until:
         words = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=at)).strftime(pattern)
-        yield f'<path class="grid" d="M{across(at)} 0V{height - _BELOW}"/>'
-        yield f'<text x="{across(at)}" y="{height - 6}" text-anchor="middle">{words}</text>'
+        drawn.grid.append(f"M{across(at)} 0V{drawn.height - _BELOW}")
+        drawn.words.append(Words(across(at), drawn.height - 6, words, centred=True))
         at += step
 
 
-def _bands(chart: go.Figure, name: str, across: _Across, up: _Up) -> Iterator[str]:
+def _bands(chart: go.Figure, name: str, across: _Across, up: _Up) -> Iterator[Path]:
     for shape in chart.layout.shapes:
         if shape.yref == f"{name} domain":
             left, right = across(_seconds(shape.x0)), across(_seconds(shape.x1))
-            size = f'x="{left}" y="{up.top}" width="{max(1, right - left)}" height="{up.bottom - up.top}"'
-            yield f'<rect class="fill" {size} {_shade(shape.fillcolor)}/>'
+            d = f"M{left} {up.top}H{max(left + 1, right)}V{up.bottom}H{left}z"
+            yield Path(d, shape.fillcolor, filled=True)
 
 
-def _trace(trace: Any, across: _Across, up: _Up) -> Iterator[str]:
+def _trace(trace: Any, across: _Across, up: _Up) -> Iterator[Path]:
     points = [(across(_seconds(x)), up(y)) for x, y in zip(trace.x, trace.y, strict=True) if x is not None]
-    colour = _shade(trace.line.color)
     if not up.lanes:
         kept = thinned(points, value=lambda point: point[1], most=_MOST_POINTS)
-        path = "".join(f"{'L' if place else 'M'}{x} {y}" for place, (x, y) in enumerate(kept))
-        dash = f' stroke-dasharray="{_DASHES[trace.line.dash]}"' if trace.line.dash in _DASHES else ""
-        yield f'<path d="{path}" {colour}{dash}/>'
+        d = "".join(f"{'L' if place else 'M'}{x} {y}" for place, (x, y) in enumerate(kept))
+        yield Path(d, trace.line.color, _DASHES.get(trace.line.dash, ""))
         return
     bars = dict.fromkeys((x, y, end) for (x, y), (end, _) in zip(points[::2], points[1::2], strict=True) if end > x)
     marks = "".join(_MARKS[trace.marker.symbol].format(x, y) for x, y in _apart(points))
-    yield f'<path d="{"".join(f"M{x} {y}H{end}" for x, y, end in bars)}{marks}" {colour}'
-    yield ' class="fill"/>' if trace.marker.symbol in _FILLED else "/>"
+    lines = "".join(f"M{x} {y}H{end}" for x, y, end in bars)
+    yield Path(lines + marks, trace.line.color, filled=trace.marker.symbol in _FILLED)
 
 
 def _apart(points: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -142,11 +181,6 @@ def _apart(points: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         if x - last >= _APART:
             last = x
             yield x, y
-
-
-def _shade(colour: str) -> str:
-    """A colour by day and by night."""
-    return f'style="--day:{colour};--night:{DARK.get(colour, colour)}"'
 
 
 def _seconds(at: str) -> float:

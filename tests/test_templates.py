@@ -239,3 +239,17 @@ def test_a_lane_named_by_the_material_is_escaped_in_the_drawn_timeline():
 
 def test_a_timeline_of_nothing_is_no_drawing():
     assert drawing(style.empty("Nothing.", 60)) is None
+
+
+def test_the_contents_list_names_each_section_that_is_shown_in_its_order():
+    text = page("default")
+    contents = re.search(r'<nav class="contents".*?</nav>', text, re.DOTALL)[0]
+    linked = re.findall(r'<li><a href="#([^"]+)">', contents)
+    shown = re.findall(r'<(?:section|details)[^>]* id="([^"]+)"', text.partition("</nav>")[2])
+
+    assert linked == [
+        "story", "impact", "causes", "story-timeline", "noticed", "actions", "open", "ledger", "evidence", "changes",
+        "not-checked", "coverage",
+    ]  # fmt: skip
+    assert [one for one in shown if one in linked] == linked
+    assert '<nav class="contents"' not in page("short")

@@ -68,7 +68,7 @@ from mqlab.tables import (
     Table,
 )
 from mqlab.units import parse_zone
-from mqlab.verdict import diagnose
+from mqlab.verdict import diagnose_within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -367,11 +367,11 @@ class Capture:
     ) -> Capture:
         """The capture within a time and about one group, topic or client, diagnosed anew; its tables stay whole."""
         plugins.use(self.extended)
-        facts = narrowed(self.facts, units.epoch(since), units.epoch(until), group, topic, client)
+        about, dismissed = narrowed(self.facts, None, None, group, topic, client), [d.id for d in self.notes.dismissed]
+        facts, found = diagnose_within(about, units.epoch(since), units.epoch(until), dismissed)
         told = {"since": since, "until": until, "group": group, "topic": topic, "client": client}
         options = replace(self.options, **{name: value for name, value in told.items() if value is not None})  # type: ignore[arg-type]
-        diagnosis = diagnose(facts, [d.id for d in self.notes.dismissed])
-        return replace(self, facts=facts, diagnosis=diagnosis, options=options)
+        return replace(self, facts=facts, diagnosis=found, options=options)
 
     @contextmanager
     def readable(self) -> Iterator[tuple[Source, ...]]:
@@ -474,9 +474,9 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
                 material = _read(given, reading.Desk(cache, hold, session, tell, ledgers))
             tell("looking for causes")
             facts = assemble(Gathered.of(material.rows, material.sources), (*notes.zones, *zones))
-            facts = narrowed(facts, begin, end, group, topic, client)
-            languages.keep(facts)
-            found = diagnose(facts, [d.id for d in notes.dismissed])
+            about = narrowed(facts, None, None, group, topic, client)
+            languages.keep(about)
+            facts, found = diagnose_within(about, begin, end, [d.id for d in notes.dismissed])
             sources = Rows(material.sources)
             capture = Capture(given, facts, found, notes, options, sources, cache, material.places, extended)
         except BaseException:

@@ -136,7 +136,11 @@ def _held(facts: Facts) -> tuple[str, str]:
     """Systems and window; how many rows there are of each kind."""
     first = min((one.first_at for one in facts.coverage if one.first_at is not None), default=None)
     names = ", ".join(SYSTEMS[name] for name in SYSTEMS if name in systems(facts)) or "no known system"
-    rows = {field.name.replace("_", " "): len(getattr(facts, field.name)) for field in fields(facts)}
+    rows = {
+        field.name.replace("_", " "): len(getattr(facts, field.name))
+        for field in fields(facts)
+        if field.name != "whole"
+    }
     return f"facts of {names}" + (f", {_window(first, facts.covered_until())}" if first else ""), _tables(rows)
 
 

@@ -177,16 +177,17 @@ def report(output: str, short: bool, template: str, exit_code: bool, **material:
     from mqlab import screen
     from mqlab.languages import said
     from mqlab.reporting import pages, printing
+    from mqlab.writing import findings_beside, refuse_foreign
 
     chosen, out = pages.SHORT if short else template, Path(output)
     pages.check(chosen)
     printing.check(out)
+    refuse_foreign(out, findings_beside(out))
     capture, _ = opened(**material)
     with progress() as tell:
         tell("running the notebooks")
         from mqlab.headline import headline
         from mqlab.report import render
-        from mqlab.writing import findings_beside
 
         written = render(capture, out, template=chosen)
     click.echo(said(headline(capture.diagnosis, capture.notes)))

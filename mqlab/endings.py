@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from mqlab.errors import LimitError, MqlabError, NoFolderError
+from mqlab.errors import LibraryError, LimitError, MqlabError, NoFolderError
 from mqlab.stopping import SENTENCES, at_stop, handlers
 from mqlab.terminal import guard, safe
 
@@ -152,7 +152,7 @@ def told(error: BaseException) -> int:
     if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    known = error if isinstance(error, MqlabError) else LimitError.behind(error)
+    known = error if isinstance(error, MqlabError) else LimitError.behind(error) or LibraryError.behind(error)
     if known:
         return _say(str(known), known.exit_code)
     return _misused(error) or _bug(error)

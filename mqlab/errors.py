@@ -10,8 +10,10 @@ import errno
 import os
 import re
 import sys
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Self
 
 
@@ -56,6 +58,26 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "training": {"cryptography": "cryptography", **_JUPYTER},
 }
 """Packages that only some verbs need, by extra and module; an extra begins with the name of its verb."""
+
+
+class LibraryError(MqlabError):
+    """A library that mqlab needs cannot be imported, or another version of it is here."""
+
+    def __init__(self, because: str) -> None:
+        super().__init__(
+            f"A library that mqlab needs cannot be used: {because}. Let pip choose versions that fit each other, in a "
+            "new environment, or install the one that is named."
+        )
+
+    @classmethod
+    def behind(cls, error: BaseException) -> Self | None:
+        """What to say where *error* came of importing something else than mqlab; None of any other."""
+        if not isinstance(error, ImportError):
+            return None
+        package = Path(__file__).parent
+        raised_in = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)][-1:]
+        own = error.name.split(".")[0] == package.name if error.name else any(package in p.parents for p in raised_in)
+        return None if own else cls(str(error).partition("\n")[0].rstrip("."))
 
 
 class NothingReadableError(MqlabError):
@@ -181,7 +203,7 @@ class OwnMaterialError(MqlabError):
 
 
 class ForeignFileError(MqlabError):
-    """A result would take the place of a file that mqlab did not write, and nobody named that file."""
+    """A report would take the place of a file that mqlab did not write."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} was not written by mqlab and stays as it is: choose another place with -o.")

@@ -156,6 +156,8 @@ class Facts(Shown):
     topic_flows: tuple[TopicFlow, ...] = ()
     receipts: tuple[Receipt, ...] = ()
     passages: tuple[Passage, ...] = ()
+    whole: bool = True
+    """Nothing was left out because of its time; of a part, nothing can be said that needs what was before it."""
 
     def __post_init__(self) -> None:
         """Each kind of row is shown as a table."""

@@ -66,6 +66,7 @@ def narrowed(
         shapes=tuple(s for s in facts.shapes if inside(s.first_at) or inside(s.last_at)),
         coverage=tuple(_cut_coverage(c, until) for c in facts.coverage),
         volumes=tuple(_volume_within(v, since, until) for v in facts.volumes),
+        whole=facts.whole and since is None and until is None,
     )
 
 

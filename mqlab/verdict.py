@@ -18,6 +18,7 @@ from mqlab.hypotheses import Hypothesis
 from mqlab.logs import explosion
 from mqlab.marks import complaints
 from mqlab.mqtt.chain import ways
+from mqlab.narrowing import narrowed
 from mqlab.precedence import ended_by, ordered, ordered_by_weight
 from mqlab.shared.wording import few
 from mqlab.sources import COPY
@@ -55,6 +56,42 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         chains=ways(facts),
         risers=risers(facts) if "mqtt" in present else (),
     )
+
+
+def diagnose_within(
+    facts: Facts, since: float | None, until: float | None, dismissed: Sequence[str] = ()
+) -> tuple[Facts, Diagnosis]:
+    """The part of *facts* within a time, and its diagnosis, which clears nothing that *facts* show in that time."""
+    part = narrowed(facts, since, until, None, None, None)
+    told = diagnose(part, dismissed)
+    if part.whole:
+        return part, told
+    here = {f.incident for f in told.findings}
+    cut = [f for f in diagnose(facts, dismissed).findings if f.incident not in here and _lasts_into(f, since, until)]
+    slugs = {f.incident for f in cut}
+    unchecked = (NotChecked(slug, ("what stands outside the time asked for",), ()) for slug in sorted(slugs))
+    serious = [f for f in cut if f.severity > Severity.NOTICE]
+    lead = any(f.severity > Severity.NOTICE for f in told.findings)
+    return part, replace(
+        told,
+        verdict=told.verdict if lead or not serious else _cut_off(serious, told.verdict),
+        rejected=tuple(r for r in told.rejected if r.incident not in slugs),
+        clear=tuple(slug for slug in told.clear if slug not in slugs),
+        not_checked=(*(n for n in told.not_checked if n.incident not in slugs), *unchecked),
+    )
+
+
+def _lasts_into(finding: Finding, since: float | None, until: float | None) -> bool:
+    begins = finding.started_at.timestamp() if finding.started_at else None
+    ends = finding.ended_at.timestamp() if finding.ended_at and not finding.ongoing else None
+    return (ends is None or since is None or ends >= since) and (begins is None or until is None or begins <= until)
+
+
+def _cut_off(findings: Sequence[Finding], verdict: Verdict) -> Verdict:
+    """Of *findings* that only the whole material shows."""
+    told = few([f"{f.incident} of {f.subject}" for f in findings], 3)
+    because = f"The whole material shows {told}; the time asked for is not enough of it to say so."
+    return Verdict("undetermined", None, because, verdict.also)
 
 
 def _with_strong_signs(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:

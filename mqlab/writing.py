@@ -64,14 +64,14 @@ def refuse_material(output: Path, paths: Iterable[str]) -> None:
             raise OwnMaterialError(str(written))
 
 
-def refuse_foreign(output: Path) -> None:
-    """See, before any work, that what lies at *output*, or where its findings belong, is nothing but what mqlab wrote.
+def refuse_foreign(*outputs: Path) -> None:
+    """See, before any work, that what lies at *outputs* is nothing but what mqlab wrote; an empty file is nobody's.
 
     Raises:
         ForeignFileError: it is somebody else's.
     """
-    for target in (output, findings_beside(output)):
-        if target.exists() and not (target.is_file() and _is_ours(target)):
+    for target in outputs:
+        if target.is_file() and target.stat().st_size and not _is_ours(target):
             raise ForeignFileError(str(target))
 
 

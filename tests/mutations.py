@@ -24,6 +24,7 @@ from traceback import format_exception
 from unittest.mock import patch
 
 import pyarrow as pa
+from contradictions import contradictions
 
 from mqlab import intake, jsonout, screen
 from mqlab.assemble import assemble
@@ -178,6 +179,7 @@ class Answer:
     """Classes with a finding at warning or above."""
     found: frozenset[str]
     verdict: str
+    contradictions: tuple[str, ...] = ()
 
 
 class Sample:
@@ -214,6 +216,7 @@ class Sample:
         except Exception as error:
             yield Violation("exception", "".join(format_exception(error)[-4:]).strip())
             return
+        yield from (Violation("contradiction", what) for what in answer.contradictions)
         allowed = {self.truth["class"], *(self.truth.get("also_true") or ())}
         allowed |= self.whole.found - set(self.truth["must_not_blame"])
         for other in sorted(answer.loud - allowed):
@@ -242,7 +245,7 @@ class Sample:
         jsonout.dumps(diagnosis)
         loud = frozenset(f.incident for f in diagnosis.findings if f.severity > Severity.NOTICE)
         found = frozenset(f.incident for f in diagnosis.findings)
-        return Answer(loud, found, diagnosis.verdict.incident)
+        return Answer(loud, found, diagnosis.verdict.incident, tuple(contradictions(diagnosis)))
 
     def _write(self, name: str, content: bytes | None) -> None:
         file = self.material / name

@@ -1,6 +1,7 @@
 """However a run of the command line ends: one sentence, one exit code, and nothing of it left."""
 
 import errno
+import importlib
 import logging
 import os
 import signal
@@ -15,7 +16,7 @@ import pytest
 
 import mqlab
 from mqlab import endings
-from mqlab.errors import LimitError, MqlabError
+from mqlab.errors import LibraryError, LimitError, MqlabError
 from mqlab.gather import schedule
 
 BUSY = """
@@ -223,6 +224,26 @@ def test_a_limit_of_the_machine_is_no_bug_wherever_it_is_met(error, begin):
 )
 def test_what_is_about_no_limit_stays_a_bug(error):
     assert LimitError.behind(error) is None
+
+
+def test_a_library_that_does_not_fit_is_a_sentence_and_no_bug(tmp_path, monkeypatch, capsys):
+    (tmp_path / "pickyarrow.py").write_text("raise ImportError('pickyarrow requires NumPy 2.0 or newer, found 1.26.4')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ImportError) as raised:
+        importlib.import_module("pickyarrow")
+
+    assert endings.told(raised.value) == 64
+    assert capsys.readouterr().err == (
+        "mqlab: A library that mqlab needs cannot be used: pickyarrow requires NumPy 2.0 or newer, found 1.26.4. Let "
+        "pip choose versions that fit each other, in a new environment, or install the one that is named.\n"
+    )
+
+
+def test_what_mqlab_cannot_import_of_itself_stays_a_bug():
+    with pytest.raises(ImportError) as raised:
+        importlib.import_module("mqlab.nowhere")
+
+    assert LibraryError.behind(raised.value) is None
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

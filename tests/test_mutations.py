@@ -29,6 +29,7 @@ def test_a_mutation_is_drawn_again_by_its_number(sample):
     [
         (Answer(frozenset({"slow-consumer"}), frozenset(), "slow-consumer"), "flipped"),
         (Answer(frozenset(), frozenset(), "healthy"), "calm"),
+        (Answer(frozenset(), frozenset(), "undetermined", ("lost 3 of 2",)), "contradiction"),
         (KeyError("x"), "exception"),
     ],
 )

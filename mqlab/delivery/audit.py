@@ -27,8 +27,11 @@ _BROKERS = "state-change.log and controller.log of every broker"
 def audits(facts: Facts) -> tuple[Audit, ...]:
     """One for each topic of which single messages are told, whose log went back, or of which a group lost some.
 
-    What was in flight when a leader handed over in good order is no log that went back.
+    What was in flight when a leader handed over in good order is no log that went back. There is none where a time was
+    cut out: what became of a message is often told outside of it.
     """
+    if not facts.whole:
+        return ()
     noted = {f.topic for f in facts.fates} | {p.topic for p in facts.parts}
     return tuple(
         _audit(facts, topic)

@@ -88,9 +88,11 @@ def _near(episode: Episode, moments: Sequence[float]) -> bool:
 
 def _other_reasons(facts: Facts) -> Iterator[str]:
     splits = facts.of_kind("batch-split")
-    if splits:
-        left = sorted({f"{e.value_min:.0f}" for e in splits if e.value_min is not None})
-        yield f"attempts left never fall ({', '.join(left)} on every line) and no retry is used"
+    left = {value for e in splits for value in (e.value_min, e.value_max) if value is not None}
+    if len(left) == 1 and not facts.of_kind("produce-retry"):
+        yield f"attempts left never fall ({left.pop():.0f} on every line) and no retry is used"
+    elif splits:
+        yield f"{units.counted(sum(e.count for e in splits), 'split')}, and a split uses no retry"
     others: Counter[str] = Counter()
     for episode in facts.of_kind("produce-retry"):
         if episode.reason not in TRANSPORT:

@@ -210,7 +210,9 @@ def within_mqtt(facts: Facts) -> Chain | None:
 
 @per_facts
 def ways(facts: Facts) -> tuple[Chain, ...]:
-    """Every chain, and the way within MQTT where some receiver has no part in a chain."""
+    """Every chain, and the way within MQTT where some receiver has no part in a chain; none of a time cut out."""
+    if not facts.whole:
+        return ()
     over = chains(facts)
     inside = within_mqtt(facts)
     known = {share.place for chain in over for stage in chain.stages for share in stage.shares}

@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,6 +125,7 @@ def start(cache: Path, settings: Mapping[str, str]) -> tuple[Server, bool]:
         WarmSessionError: it does not start.
         JavaMissingError: no usable Java is here.
     """
+    _check_version()
     from pyspark.sql.connect.local_server import ServerLauncher
 
     place = folder(cache)
@@ -149,8 +151,14 @@ def start(cache: Path, settings: Mapping[str, str]) -> tuple[Server, bool]:
 
 def stop(cache: Path) -> bool:
     """Whether a server ran; it has ended when this returns."""
+    _check_version()
     with _discovery(folder(cache)) as discovery:
         return _end(discovery)
+
+
+def _check_version() -> None:
+    if find_spec("pyspark.sql.connect.local_server") is None:
+        raise WarmSessionError(f"PySpark {SPARK_VERSION} has no server that stays: pip install --upgrade pyspark")
 
 
 def _discovery(place: Path) -> Discovery:

@@ -41,7 +41,7 @@ def demo(sample: str, output: str) -> int:
     from mqlab.reporting import printing
 
     material, out = str(samples() / sample), Path(output)
-    refuse_foreign(out)
+    refuse_foreign(out, findings_beside(out))
     printing.check(out)
     early.begin((material,), {"master": None})
     from mqlab.capture import open_capture

@@ -199,6 +199,8 @@ def commands_for(missing: Iterable[str]) -> tuple[str, ...]:
 
 def nothing(facts: Facts, topic: str | None = None) -> str:
     """Why there is no topic to audit, in a sentence."""
+    if not facts.whole:
+        return "What became of messages is counted from their first to their last line: leave out --since and --until."
     if "kafka" not in systems(facts):
         return "Nothing in this material is of Kafka, so that there is no delivery to audit."
     told = "no ledger tells what was acknowledged or handled, no dump which ids are in the log"

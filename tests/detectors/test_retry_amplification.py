@@ -107,6 +107,11 @@ def test_splits_are_no_retries():
     assert found(*NEW, splits(300, 60, 2)) == "attempts left never fall (2147483647 on every line) and no retry is used"
 
 
+def test_splits_beside_retries_are_said_to_be_none_of_these():
+    rejected = found(*NEW, splits(300, 60, 2), retries(5, 4, reason="OUT_OF_ORDER_SEQUENCE_NUMBER"))
+    assert rejected.startswith("120 splits, and a split uses no retry")
+
+
 def test_counted_repeats_without_a_log_are_not_checked():
     assert found(RETRIED, SENT) == ("the log of app: 240 records were sent again, and only it says why",)
 

@@ -42,10 +42,12 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     settled = explosion.settled(facts, kept, trouble())
     findings = ordered_by_weight([ended_by(f, happened) for f in settled])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
+    verdict = _weighed(_verdict(findings, left, facts, results), findings, left, facts, results)
+    results = _without_doubted(results, verdict.hypotheses)
     return Diagnosis(
         version=__version__,
         material=_material(facts),
-        verdict=_weighed(_verdict(findings, left, facts, results), findings, left, facts, results),
+        verdict=verdict,
         findings=findings,
         rejected=_rejected(results, findings),
         clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r)),
@@ -113,6 +115,13 @@ def _with_risks(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
         if not serious and not found.rejected:
             every[finding.incident] = replace(found, findings=(*found.findings, finding))
     return every
+
+
+def _without_doubted(results: dict[str, Result], maybe: Sequence[Hypothesis]) -> dict[str, Result]:
+    """*results* in which no class is clear or ruled out that it *maybe* is: that is to be told by what it needs."""
+    doubted = {h.incident for h in maybe if h.incident in results}
+    doubted = {slug for slug in doubted if not (results[slug].findings or results[slug].missing)}
+    return results | {slug: Result(missing=INCIDENTS[slug].needs) for slug in doubted}
 
 
 def _is_clear(result: Result) -> bool:

@@ -143,3 +143,17 @@ def test_what_was_read_but_shows_too_little_is_not_checked_and_says_what_is_miss
     told = {one.incident: one.missing for one in diagnose(facts(JOINED, log(lines=3))).not_checked}
     assert told["startup-failure"] == (scope.EXCERPT,)
     assert told["disk-full"] == ("logs of brokers and clients with that time in them",)
+
+
+def test_a_class_that_it_may_be_is_neither_clear_nor_ruled_out():
+    refused = episode("offset-reset", "10:10:00", "clients/app.log", topic="orders", queue="0", left=500.0)
+    told = diagnose(facts(JOINED, CLIENT_LOG, BROKER_LOG, refused))
+    maybe = {one.incident for one in told.verdict.hypotheses}
+    assert maybe
+    assert not maybe & {*told.clear, *(one.incident for one in told.rejected)}
+
+
+def test_systems_of_which_there_is_nothing_are_no_classes_that_were_not_checked():
+    told = diagnose(facts(JOINED, CLIENT_LOG))
+    assert [one.incident for one in told.absent] == ["rocketmq", "mqtt"]
+    assert (*told.unchecked, *told.absent) == told.not_checked

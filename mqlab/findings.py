@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum
 from importlib import import_module
 from typing import Any, TypeVar
@@ -106,6 +106,10 @@ class TrafficLedger:
     gaps: tuple[str, ...] = ()
 
 
+_BUCKET = timedelta(seconds=10)
+"""Events are counted by ten seconds, so that a beginning may be that much early or late."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Finding(Shown):
     """One incident seen on one subject, with the numbers that prove it."""
@@ -137,6 +141,12 @@ class Finding(Shown):
     def __post_init__(self) -> None:
         """Its evidence is shown as a table."""
         show_rows(self)
+
+    def brings(self, other: Finding) -> bool:
+        """Whether *other* is of a class that this one brings about, and did not begin before it."""
+        begins, then = self.started_at, other.started_at
+        earlier = begins is not None and then is not None and begins - then > _BUCKET
+        return other.incident in self.explains and not earlier
 
 
 def finding(

@@ -256,7 +256,7 @@ def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:
         if missed:
             found.append(
                 f"{series.labels.get('instance', '?')}: {number(missed)} of {len(series.points)} scrapes failed "
-                "(a monitoring gap, no outage by itself)"
+                "(the process was down, or monitoring did not reach it)"
             )
     found += [f"{c.source}: {c.problem}" for c in facts.coverage if c.problem]
     return tuple(dict.fromkeys(found))

@@ -68,12 +68,16 @@ def test_records_that_several_producers_lost_are_added_up_and_not_called_no_loss
 
 
 @pytest.mark.parametrize(
-    ("ongoing", "note"), [(True, "still open when the material ends"), (False, "until 12:23:16 UTC")]
+    ("ongoing", "card"),
+    [
+        (True, "4.26 min since the first sign (still open when the material ends)"),
+        (False, "153 s from first to last sign (until 12:23:16 UTC)"),
+    ],
 )
-def test_how_long_it_lasted_is_a_card(ongoing, note):
+def test_how_long_it_lasted_is_a_card(ongoing, card):
     assert about("static-member-fenced", {"fencings": 3.0}, ongoing=ongoing)[:2] == [
         "3 times that a member was thrown out ()",
-        f"153 s from first to last sign ({note})",
+        card,
     ]
 
 

@@ -1,6 +1,7 @@
 """The story of the report: every sentence from the diagnosis or from people, nothing invented."""
 
 from dataclasses import replace
+from datetime import timedelta
 from types import SimpleNamespace
 
 from report_example import at, diagnosis, example, oversize, split_loop
@@ -46,8 +47,11 @@ def test_healthy_and_undetermined_material_have_a_summary_and_no_cause():
 
 def test_each_link_of_the_chain_has_its_proof():
     loop = replace(split_loop(), measures={"excess_bytes": 658042000})
-    noise = replace(oversize(), incident="log-explosion", statement="One shape fills the log. It is ERROR.")
+    told_of = "One shape fills the log. It is ERROR."
+    noise = replace(oversize(), incident="log-explosion", statement=told_of, started_at=loop.started_at)
+    before = replace(noise, started_at=loop.started_at - timedelta(seconds=11))
 
+    assert "log-explosion: One shape fills the log" not in {text for _, text, *_ in links(told(diagnosis(loop, before)))}
     assert links(told(diagnosis(loop, noise))) == [
         ("Trigger", "12:20:34 first payload of 6.15 MB", "#F1-e1", False),
         ("Mechanism", "A batch above the broker's limit but within `batch.size` is refused, split into the same batch "
@@ -136,7 +140,7 @@ def test_loss_is_spared_only_where_it_was_looked_for():
     for found in (diagnosis(split_loop(), lost), example()[1]):
         assert spared not in told(found).noticed.well
     assert told(replace(diagnosis(split_loop()), clear=("slow-consumer",))).noticed.well == (
-        "Logs told of it at once, so that an alarm may ask for it: record-too-large at 12:20:34 UTC, "
+        "Logs told of it at once; an alert can be set on that line: record-too-large at 12:20:34 UTC, "
         "clients/bridge.log:81.",
         "It was mitigated 156 s after its onset.",
     )

@@ -135,7 +135,8 @@ def test_what_was_not_checked_says_what_is_missing_and_how_to_fetch_it():
 def test_the_same_facts_in_any_order_give_the_same_diagnosis(story):
     first = facts(*STORIES[story])
     for seed in range(5):
-        shuffled = Facts(*(_shuffled(getattr(first, name), seed) for name in first.__dataclass_fields__))
+        rows = {name: getattr(first, name) for name in first.__dataclass_fields__ if name != "whole"}
+        shuffled = Facts(**{name: _shuffled(every, seed) for name, every in rows.items()})
         assert diagnose(shuffled) == diagnose(first)
 
 

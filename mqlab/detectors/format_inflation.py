@@ -71,8 +71,8 @@ def _recoded(facts: Facts, found: Recoding) -> Finding:
         statement=(
             f"The topic {setting.owner} has compression.type={setting.value}, so brokers re-encode what producers "
             f"send: {units.size(found.came.likely)} in, {units.size(found.left.likely)} out = "
-            f"{ratio.words(units.factor)} for {units.counted(readers, 'reader')}{before}. No record is lost; network, "
-            "disks and readers carry the difference."
+            f"{ratio.words(units.factor)} for {units.counted(readers, 'reader')}{before}. Network, disks and readers "
+            "carry the difference."
         ),
         measures={
             **found.came.measures("bytes_in"),

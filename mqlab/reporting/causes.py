@@ -94,7 +94,7 @@ def _consequences(lead: Dossier, found: Sequence[Dossier]) -> Iterator[Link]:
     for effect in islice(effects_of([lead]), _MOST - 1):
         yield Link("Consequence", effect.text, effect.href, "measured")
     for one in found[1:]:
-        if one.finding.incident in lead.finding.explains and harmful(one.finding):
+        if lead.finding.brings(one.finding) and harmful(one.finding):
             first, _, _ = one.finding.statement.partition(". ")
             proof = one.finding.certainty.name.lower()
             yield Link("Consequence", f"{one.finding.incident}: {first.rstrip('.')}", f"#{one.anchor}", proof)

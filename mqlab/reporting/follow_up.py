@@ -8,6 +8,7 @@ from itertools import islice
 
 from mqlab import units
 from mqlab.catalogue import INCIDENTS
+from mqlab.delivery.audit import audits
 from mqlab.diagnosis import Diagnosis, NotChecked
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Finding, Severity
@@ -70,12 +71,16 @@ def noticed(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, when: Chro
         well.append(f"It was mitigated {units.duration(stopped - detected)} after it was noticed.")
     elif onset is not None and detected is None and stopped is not None and stopped >= onset:
         well.append(f"It was mitigated {units.duration(stopped - onset)} after its onset.")
-    elif stopped is None and end is not None and family(lead.incident) != DELIVERY:
-        badly.append("It ended without a change that this material shows, so it may come back.")
-    well += [
-        one.statement for one in diagnosis.findings if one.incident in _RECOVERED and one.incident in lead.explains
-    ]
-    return Noticed((*well, *_spared(diagnosis)), tuple(badly))
+    elif stopped is None and end is not None and family(lead.incident) != DELIVERY and not _changed(diagnosis, lead):
+        badly.append("It ended, and no change that this material shows came before that: it may come back.")
+    well += [one.statement for one in diagnosis.findings if one.incident in _RECOVERED and lead.brings(one)]
+    return Noticed((*well, *_spared(facts, diagnosis)), tuple(badly))
+
+
+def _changed(diagnosis: Diagnosis, lead: Finding) -> bool:
+    """Whether anything became different since its onset."""
+    begin = lead.started_at.timestamp() if lead.started_at else None
+    return any(one.at is None or begin is None or one.at >= begin for one in diagnosis.changes)
 
 
 def _lead(diagnosis: Diagnosis) -> Finding | None:
@@ -102,19 +107,21 @@ def _signs(
     if first is None or detected is not None:
         return (), ()
     if _at(first) - onset < 1:
-        return (f"Logs told of it at once, so that an alarm may ask for it: {place}.",), ()
-    return (), (f"Logs told of it {units.duration(_at(first) - onset)} after the onset, not before: {place}.",)
+        return (f"Logs told of it at once; an alert can be set on that line: {place}.",), ()
+    return (), (f"The logs cited here told of it {units.duration(_at(first) - onset)} after the onset: {place}.",)
 
 
 def _at(episode: Episode) -> float:
     return episode.first_at or 0.0
 
 
-def _spared(diagnosis: Diagnosis) -> Iterator[str]:
-    """Loss that did not happen: only where it was really looked for."""
+def _spared(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
+    """Loss that did not happen: only where it was really looked for, and nothing else counted any."""
     checked = sorted(slug for slug in diagnosis.clear if family(slug) == DELIVERY)
     counted = {name for one in diagnosis.findings for name, value in one.measures.items() if value}
     hurt = counted & {*GONE, *AGAIN} or any(family(one.incident) == DELIVERY for one in diagnosis.findings)
+    hurt = hurt or any(way.gaps or any(stage.again for stage in way.stages) for way in diagnosis.chains)
+    hurt = hurt or any(one.losses or one.doubled for one in audits(facts))
     if checked and not hurt:
         yield f"Looked for and not there: {', '.join(checked)}, {units.counted(len(checked), 'way')} to lose or double."
 

@@ -58,9 +58,9 @@ def _summary(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Iterator[str]:
         return
     if told := next(effects_of([found[0]]), None):
         yield f"{told.text}."
-    besides = [one.finding.incident for one in found[1:] if harmful(one.finding)]
-    brought = list(dict.fromkeys(slug for slug in besides if slug in lead.explains))
-    others = list(dict.fromkeys(slug for slug in besides if slug not in lead.explains))
+    besides = [one.finding for one in found[1:] if harmful(one.finding)]
+    brought = list(dict.fromkeys(one.incident for one in besides if lead.brings(one)))
+    others = list(dict.fromkeys(one.incident for one in besides if one.incident not in brought))
     if brought:
         yield f"It brought more with it: {few([cause(slug) for slug in brought], 3)}."
     if others:
@@ -95,7 +95,7 @@ def _outcome(lead: Finding) -> str:
         return f"It ended, and then this changed, which is probably what ended it: {cure.replace(' -> ', ' → ')}."
     if family(lead.incident) == DELIVERY:
         return ""
-    return "It ended; what ended it is not in the material." if lead.ended_at else "Its end is not in the material."
+    return "It ended." if lead.ended_at else "Its end is not in the material."
 
 
 def _of_no_lead(diagnosis: Diagnosis) -> Iterator[str]:

@@ -143,7 +143,7 @@ def _costs(
     facts: Facts, diagnosis: Diagnosis, found: Sequence[Dossier], whole: Summary, first: Finding
 ) -> Iterator[tuple[str, Tile]]:
     """A card for each kind of cost that was counted, the gravest first: by the finding, its consequences, audits."""
-    near = [one for one in found if one.finding is first or one.finding.incident in first.explains]
+    near = [one for one in found if one.finding is first or first.brings(one.finding)]
     far = [one for one in found if one not in near and one.finding.severity > Severity.NOTICE]
     told = headline.counted(diagnosis)
     for kind, titles in _COSTS.items():
@@ -155,7 +155,7 @@ def _costs(
             yield kind, Tile("messages lost", whole.words, _share(whole), _anchor(found, "lost_records"))
         elif tile is not None:
             yield kind, tile
-        elif (audited := _audited(kind, whole, found)) is not None:
+        elif (audited := _audited(kind, whole, found) or _followed(kind, diagnosis)) is not None:
             yield kind, audited
         elif kind == "exits" and (count := exits_during(facts, first)) and first.severity > Severity.NOTICE:
             title = _COSTS[kind]["crashes"]
@@ -196,6 +196,14 @@ def _audited(kind: str, whole: Summary, found: Sequence[Dossier]) -> Tile | None
     return None
 
 
+def _followed(kind: str, diagnosis: Diagnosis) -> Tile | None:
+    """What was counted of it on the way over a bridge or within MQTT, where neither findings nor audits did."""
+    copies = max((stage.again for way in diagnosis.chains for stage in way.stages), default=0)
+    if kind != _AGAIN or not copies:
+        return None
+    return Tile("copies too many", units.number(copies), "by the ledgers of the way", "#evidence")
+
+
 def _share(whole: Summary) -> str:
     """Of how many, and which topics nobody could check."""
     of = (
@@ -216,11 +224,14 @@ def _others(found: Sequence[Dossier], first: Finding) -> Iterator[Tile]:
 
 def _lasted(diagnosis: Diagnosis, first: Finding) -> Iterator[Tile]:
     """How long it lasted, as far as the material shows."""
-    end = first.ended_at or units.moment(diagnosis.material.window[1])
+    ended = None if first.ongoing else first.ended_at
+    end = ended or units.moment(diagnosis.material.window[1])
     if first.started_at is not None and end is not None and end > first.started_at:
         lasted = units.duration((end - first.started_at).total_seconds())
-        note = "still open when the material ends" if first.ongoing else f"until {units.clock(end)} UTC"
-        yield Tile("from first to last sign", lasted, note, "#when")
+        if ended:
+            yield Tile("from first to last sign", lasted, f"until {units.clock(end)} UTC", "#when")
+        else:
+            yield Tile("since the first sign", lasted, "still open when the material ends", "#when")
 
 
 def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
@@ -304,7 +315,7 @@ def _on_the_way(diagnosis: Diagnosis) -> Tile | None:
 def _by_classes(diagnosis: Diagnosis) -> Tile:
     unchecked = _unchecked(diagnosis)
     if any(family(slug) == DELIVERY for slug in diagnosis.clear) and not unchecked:
-        return Tile("loss", _NONE_SEEN, "the classes of loss are clear", "#not-checked")
+        return Tile("loss", _NONE_SEEN, "no sign of it; nothing here counts messages", "#not-checked")
     note = unchecked or "no record of what was sent and consumed"
     return Tile("loss", "NOT CHECKED", note, "#not-checked", muted=True)
 

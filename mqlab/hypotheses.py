@@ -159,7 +159,7 @@ def _ranked(
         own = [mark for mark in marks if mark.kind in (slug, *signs(slug))]
         ours = [mark for mark in marks if mark in own or mark.kind in incident.accounts_for]
         outright = any(mark.kind.startswith((PREFIX, WORDED, *OF_ANYTHING)) for mark in own)
-        if ours and (outright or systems & frozenset(incident.systems)):
+        if ours and (outright or systems & incident.anywhere):
             settled = bool(result.rejected) or found_nothing(result)
             weight = sum(mark.lines for mark in ours) / every
             asked = result.missing if systems & RULES.get(slug, frozenset()) and not result.silent else ()
@@ -211,7 +211,7 @@ def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[_Ranked]:
     for number, finding in enumerate(findings):
         incident = INCIDENTS[finding.incident]
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
-            settle = _settle(facts, incident, incident.needs, frozenset(incident.systems))
+            settle = _settle(facts, incident, incident.needs, incident.anywhere)
             against = ("it was seen too seldom, or was over too soon, to be sure",)
             told = printed_by(finding.facts.get("software", ""), finding.facts.get("versions", "all"))
             explains = (f"{finding.statement}{told}",)
@@ -232,7 +232,7 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     remarks = sum(s.lines for s in facts.shapes if s.level == "WARN" and remark(facts, s))
     loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
     told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
-    ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & frozenset(incident.systems)}
+    ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & incident.anywhere}
     open_ = [(slug, result.missing) for slug, result in results.items() if result.missing and slug in ours]
     unchecked = next(((slug, missing) for slug, missing in open_ if not results[slug].silent), None)
     classes = f"{len(open_)} class{'' if len(open_) == 1 else 'es'}"

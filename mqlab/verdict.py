@@ -219,12 +219,16 @@ def _explains_a_change(finding: Finding, seen: Collection[str]) -> bool:
 def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[str]) -> tuple[NotChecked, ...]:
     found = []
     for slug, incident in sorted(INCIDENTS.items()):
+        result = results.get(slug, Result(missing=(scope.NO_RULE,)))
         here = [s for s in incident.systems if s in present]
-        missing = results[slug].missing if slug in results else (scope.NO_RULE,)
-        applies = here or (len(scope.RULES.get(slug, ())) == len(scope.SYSTEMS) and scope.logs(facts))
-        if applies and missing and not (slug in results and (results[slug].findings or results[slug].rejected)):
+        unread = [scope.SYSTEMS[s] for s in incident.elsewhere if s in present]
+        if result.findings or result.rejected or not result.missing:
+            continue
+        if here or (len(scope.RULES.get(slug, ())) == len(scope.SYSTEMS) and scope.logs(facts)):
             fetch = incident.fetch_on(here[0]) if here else ()
-            found.append(NotChecked(slug, missing, fetch or incident.fetch))
+            found.append(NotChecked(slug, result.missing, fetch or incident.fetch))
+        elif unread:
+            found.append(NotChecked(slug, (f"{scope.NO_RULE} on {few(unread, 3)}",), ()))
     found += [NotChecked(s, (f"no {name} material",), ()) for s, name in scope.SYSTEMS.items() if s not in present]
     return tuple(found)
 

@@ -51,7 +51,9 @@ def test_each_link_of_the_chain_has_its_proof():
     noise = replace(oversize(), incident="log-explosion", statement=told_of, started_at=loop.started_at)
     before = replace(noise, started_at=loop.started_at - timedelta(seconds=11))
 
-    assert "log-explosion: One shape fills the log" not in {text for _, text, *_ in links(told(diagnosis(loop, before)))}
+    assert "log-explosion: One shape fills the log" not in {
+        text for _, text, *_ in links(told(diagnosis(loop, before)))
+    }
     assert links(told(diagnosis(loop, noise))) == [
         ("Trigger", "12:20:34 first payload of 6.15 MB", "#F1-e1", False),
         ("Mechanism", "A batch above the broker's limit but within `batch.size` is refused, split into the same batch "

@@ -109,7 +109,13 @@ class Rule:
         return Result(missing=("a log of the broker or client",))
 
 
-RULES: tuple[Rule, ...] = tuple(Rule(slug) for slug in EXPLAINS)
+_SOME = {
+    "throttled": ("kafka", "mqtt"),
+    "coordinator-unavailable": ("kafka",),
+    "manual-offset-change": ("kafka", "rocketmq"),
+}
+"""Classes of which only some systems have lines in the table."""
+RULES: tuple[Rule, ...] = tuple(Rule(slug, _SOME[slug]) if slug in _SOME else Rule(slug) for slug in EXPLAINS)
 
 
 def _brings(incident: str) -> tuple[str, ...]:

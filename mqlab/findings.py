@@ -137,6 +137,8 @@ class Finding(Shown):
     ledger: TrafficLedger | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     """Short words for the screen: role, client version, topic, trigger …"""
+    over: bool = True
+    """What it was seen in goes on for long enough without it; else ``ended_at`` is only when it was last seen."""
 
     def __post_init__(self) -> None:
         """Its evidence is shown as a table."""

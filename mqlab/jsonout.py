@@ -72,6 +72,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "started_at": iso(finding.started_at),
         "ended_at": iso(finding.ended_at),
         "ongoing": finding.ongoing,
+        "over": finding.over,
         "measures": {name: _measured(value) for name, value in sorted(finding.measures.items())},
         "evidence": [_evidence(evidence) for evidence in finding.evidence],
         "explains": sorted(finding.explains),

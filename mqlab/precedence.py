@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mqlab import units
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Severity
 from mqlab.known_errors import outright
@@ -117,6 +118,35 @@ def _explains(cause: Finding, other: Finding) -> bool:
     if cause.certainty < other.certainty and not (cause.incident == "under-min-isr" and follows):
         return False
     return began is None or other.ended_at is None or began <= other.ended_at
+
+
+_MINUTE = 60.0
+"""Seconds: how far a log goes is known to the minute."""
+_PACE, _PART = 30.0, 0.1
+"""Seconds, and part of the time that it lasted, for which what repeats may pause: heartbeats, retries and scrapes come
+within half a minute."""
+
+
+def as_seen(finding: Finding, facts: Facts, window: tuple[float | None, float | None]) -> Finding:
+    """*finding*, which lies within the *window* of the material, where counts by ten seconds may begin before it.
+
+    It is only called over where what it was seen in goes on for long enough without it.
+    """
+    first, last = (units.moment(at) for at in window)
+    begin, end = finding.started_at, finding.ended_at
+    begin = max(begin, first) if begin and first else begin
+    end = min(end, last) if end and last else end
+    return replace(finding, started_at=begin, ended_at=end, over=_is_over(finding, facts, window[1]))
+
+
+def _is_over(finding: Finding, facts: Facts, last: float | None) -> bool:
+    if finding.ended_at is None or finding.ongoing:
+        return False
+    end = finding.ended_at.timestamp()
+    lasted = end - finding.started_at.timestamp() if finding.started_at else 0.0
+    read = facts.covered_until({place.source for place in finding.evidence}) or facts.covered_until() or end
+    known = min(read + _MINUTE, last or read)
+    return known - end >= max(_PACE, _PART * lasted)
 
 
 def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:

@@ -128,7 +128,7 @@ def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzi
     elif lead.ended_at is None:
         told = "its end is not in the material"
     else:
-        told = f"ended {lead.ended_at.astimezone(tz):%H:%M:%S}"
+        told = f"{'ended' if lead.over else 'last seen'} {lead.ended_at.astimezone(tz):%H:%M:%S}"
         change = lead.facts.get("mitigation", "").removesuffix(" (inferred)")
         if change:
             below = any(f"{c.what} {c.before} -> {c.after}" == change for c in near)

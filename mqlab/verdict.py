@@ -19,7 +19,7 @@ from mqlab.logs import explosion
 from mqlab.marks import complaints
 from mqlab.mqtt.chain import ways
 from mqlab.narrowing import narrowed
-from mqlab.precedence import ended_by, ordered, ordered_by_weight
+from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
 from mqlab.shared.wording import few
 from mqlab.sources import COPY
 from mqlab.symptoms.change_points import risers
@@ -40,13 +40,14 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     happened = changes(facts)
     kept = [f for r in results.values() for f in r.findings if f.id not in dismissed]
     settled = explosion.settled(facts, kept, trouble())
-    findings = ordered_by_weight([ended_by(f, happened) for f in settled])
+    material = _material(facts)
+    findings = ordered_by_weight([as_seen(ended_by(f, happened), facts, material.window) for f in settled])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     verdict = _weighed(_verdict(findings, left, facts, results), findings, left, facts, results)
     results = _without_doubted(results, verdict.hypotheses)
     return Diagnosis(
         version=__version__,
-        material=_material(facts),
+        material=material,
         verdict=verdict,
         findings=findings,
         rejected=_rejected(results, findings),
@@ -236,7 +237,9 @@ def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[st
 def _material(facts: Facts) -> Material:
     coverage = facts.coverage
     times = [c.first_at for c in coverage] + [c.last_at for c in coverage]
-    times += [t for e in facts.episodes for t in (e.first_at, e.last_at)] + [p.at for p in facts.positions]
+    for spans in (facts.episodes, facts.flows, facts.topic_flows, facts.fates):
+        times += [at for row in spans for at in (row.first_at, row.last_at)]
+    times += [p.at for p in facts.positions] + [t.at for t in facts.tallies] + [d.at for d in facts.deliveries]
     times += [s.points[n][0] for s in facts.series if s.points for n in (0, -1)]
     times += [s.first_at for v in facts.volumes for s in v.shapes]
     return Material(

@@ -1,7 +1,7 @@
 """Deaths that no line tells outright: what starts again without a stop, and what is no death."""
 
 import pytest
-from facts_builder import at, episode, facts
+from facts_builder import at, episode, facts, log
 from message_builder import leaders
 
 from mqlab.views.deaths import deaths
@@ -74,3 +74,12 @@ def test_a_stop_in_order_by_a_log_that_does_not_say_whose_it_is_counts_for_the_b
     stopped = episode("broker-stopping", "10:04:00", LOG)
 
     assert deaths(facts(leaders(LED.format(isr="1")), stopped)) == ()
+
+
+@pytest.mark.parametrize(("last", "names"), [("10:04", ["broker 2"]), ("10:09", [])])
+def test_lines_that_no_signature_knows_are_signs_of_life_too(last, names):
+    later = episode("isr-updated", "10:10:00", "logs/kafka-1/server.log")
+    own = log("logs/kafka-2/server.log", "kafka-broker-log", last=last)
+    led = leaders(LED.format(isr="1"))
+
+    assert [one.who for one in deaths(facts(led, later, own))] == names

@@ -18,8 +18,8 @@ def test_the_keys_are_those_of_the_schema():
     ]  # fmt: skip
     assert told["schema"] == "mqlab.diagnosis/2"
     assert list(told["findings"][0]) == [
-        "id", "incident", "severity", "certainty", "subject", "started_at", "ended_at", "ongoing", "measures",
-        "evidence", "explains", "statement", "mitigate", "remedy", "verify",
+        "id", "incident", "severity", "certainty", "subject", "started_at", "ended_at", "ongoing", "over",
+        "measures", "evidence", "explains", "statement", "mitigate", "remedy", "verify",
     ]  # fmt: skip
     assert list(told["material"]) == [
         "files", "bytes", "lines", "data_lines", "noise_lines", "rejected_lines", "unrecognised", "window",

@@ -54,6 +54,17 @@ def sample(request, opened):
     return request.param, opened(request.param), json.loads((TRUTH / f"{request.param}.truth.json").read_text())
 
 
+_SAID = {}
+
+
+def said_without(sample, part):
+    """The diagnosis of a sample of which this part is missing."""
+    name, capture, _ = sample
+    if (name, part) not in _SAID:
+        _SAID[name, part] = diagnose(without(capture.facts, part))
+    return _SAID[name, part]
+
+
 def content(sample, source):
     raw = (SAMPLES / sample / source).read_bytes()
     return gzip.decompress(raw) if source.endswith(".gz") else raw
@@ -89,18 +100,16 @@ def test_nobody_innocent_is_blamed(sample):
 @pytest.mark.parametrize("part", PARTS)
 def test_with_material_missing_nobody_else_is_blamed(sample, part):
     name, capture, truth = sample
-    diagnosis = diagnose(without(capture.facts, part))
+    diagnosis = said_without(sample, part)
     whole = {f.incident for f in capture.diagnosis.findings}
 
     assert {f.incident for f in diagnosis.findings if f.severity > Severity.NOTICE} <= whole, name
     assert diagnosis.verdict.incident not in truth["must_not_blame"]
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_a_time_cut_out_clears_nothing_that_the_whole_shows_in_it(sample, share):
+def test_a_time_cut_out_clears_nothing_that_the_whole_shows_in_it(sample):
     _, capture, _ = sample
-    first, last = capture.diagnosis.material.window
-    since = first + share * (last - first)
+    since = sum(capture.diagnosis.material.window) / 2
     lasting = [f for f in capture.diagnosis.findings if f.ongoing or not f.ended_at or f.ended_at.timestamp() >= since]
     _, told = diagnose_within(capture.facts, since, None)
 
@@ -110,13 +119,12 @@ def test_a_time_cut_out_clears_nothing_that_the_whole_shows_in_it(sample, share)
 
 @pytest.mark.parametrize("part", [None, *PARTS])
 def test_what_is_said_does_not_contradict_itself(sample, part):
-    facts = sample[1].facts
-    assert contradictions(diagnose(without(facts, part) if part else facts)) == []
+    assert contradictions(said_without(sample, part) if part else sample[1].diagnosis) == []
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_with_material_missing_an_undetermined_verdict_still_says_what_it_may_be_or_what_to_gather(sample, part):
-    diagnosis = diagnose(without(sample[1].facts, part))
+    diagnosis = said_without(sample, part)
     verdict = diagnosis.verdict
     software = verdict.statement.startswith("What was read: ") and any(one.fetch for one in diagnosis.not_checked)
     assert verdict.incident != "undetermined" or verdict.hypotheses or software

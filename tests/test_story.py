@@ -206,4 +206,4 @@ def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypat
     monkeypatch.setattr(chronology, "deaths", lambda _: (died,))
     row = next(row for row in told().chronology.told if row.at == died.since)
 
-    assert [(one.text, one.inferred) for one in row.happened] == [("broker 2 falls silent: silent", True)]
+    assert [(one.text, one.inferred) for one in row.happened] == [("broker 2: silent", True)]

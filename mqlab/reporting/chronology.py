@@ -116,7 +116,7 @@ def _of_findings(diagnosis: Diagnosis) -> Iterator[Happening]:
             )
             yield Happening(begin.timestamp(), told, href, mark="onset" if lead else "", weight=weight)
         if end is not None and end != begin:
-            last = finding.ongoing
+            last = finding.ongoing or not finding.over
             told = (
                 f"{finding.incident} is last seen: {finding.subject}"
                 if last
@@ -161,8 +161,8 @@ def _of_people(notes: IncidentNotes) -> Iterator[Happening]:
 
 
 def _of_death(death: Death) -> Happening:
-    place = where(death.evidence[0]) if death.evidence else ""
-    return Happening(death.since, f"{death.who} falls silent: {death.how}", place=place, inferred=True, weight=1)
+    place = where(death.evidence[-1]) if death.evidence else ""
+    return Happening(death.since, f"{death.who}: {death.how}", place=place, inferred=True, weight=1)
 
 
 def _of_process(episode: Episode) -> Happening:

@@ -95,7 +95,9 @@ def _outcome(lead: Finding) -> str:
         return f"It ended, and then this changed, which is probably what ended it: {cure.replace(' -> ', ' → ')}."
     if family(lead.incident) == DELIVERY:
         return ""
-    return "It ended." if lead.ended_at else "Its end is not in the material."
+    if lead.ended_at is None:
+        return "Its end is not in the material."
+    return "It ended." if lead.over else "Whether it was over then is not in the material."
 
 
 def _of_no_lead(diagnosis: Diagnosis) -> Iterator[str]:

@@ -91,7 +91,7 @@ def _band(diagnosis: Diagnosis, first: Finding | None) -> tuple[str, ...]:
     if first.ongoing:
         parts.append("still open")
     elif first.ended_at:
-        parts.append(f"ended {units.clock(first.ended_at)} UTC")
+        parts.append(f"{'ended' if first.over else 'last seen'} {units.clock(first.ended_at)} UTC")
     if still_open and not (first.ongoing and still_open == 1):
         parts.append(f"still open: {still_open}")
     return tuple(part for part in parts if part)

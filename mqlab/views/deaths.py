@@ -153,7 +153,10 @@ def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, awa
 
 
 def _never_back(facts: Facts, name: str, last: _Heard, away: Sequence[Leadership]) -> Iterator[Death]:
-    since, place = last.at, last.place
+    """It is silent since the end of its logs, whatever their last lines say."""
+    place = last.place
+    own = [c.source for c in facts.coverage if c.role is Role.BROKER_LOG and folder(c.source) == folder(place.source)]
+    since = max(last.at, facts.covered_until(own) or last.at)
     taken = next((row for row in away if (row.at or 0.0) > since), None)
     if taken is not None and taken.at is not None and max(facts.covered_until() or 0.0, taken.at) - since > _LATER:
         how = f"last heard of at {clock(since)}, others led its partitions from {clock(taken.at)}"

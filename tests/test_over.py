@@ -1,0 +1,42 @@
+"""Over is what goes on without it; what ends with the material was last seen then."""
+
+from dataclasses import replace
+
+import pytest
+from facts_builder import at, facts, log
+from report_example import split_loop
+
+from mqlab.precedence import as_seen
+from mqlab.units import moment
+
+
+@pytest.mark.parametrize(
+    ("log_ends", "material_ends", "known"),
+    [
+        ("10:30", "10:30", True),
+        ("10:20", "10:20:29", False),
+        ("10:20", "10:20:31", True),
+        ("10:10", "10:30", False),
+    ],
+    ids=["goes on", "ends at once", "ends after half a minute", "its own log ends"],
+)
+def test_an_end_is_known_where_its_own_log_goes_on_for_half_a_minute(log_ends, material_ends, known):
+    found = replace(split_loop(), started_at=moment(at("10:19:50")), ended_at=moment(at("10:20:00")))
+    read = facts(log(found.evidence[0].source, last=log_ends), log("other.log", last=material_ends[:5]))
+
+    assert as_seen(found, read, (None, at(material_ends))).over is known
+
+
+def test_what_lasted_for_long_must_be_away_for_longer():
+    found = replace(split_loop(), started_at=moment(at("09:00:00")), ended_at=moment(at("10:20:00")))
+    read = facts(log(found.evidence[0].source, last="10:25"))
+
+    assert not as_seen(found, read, (None, at("10:25"))).over
+    assert as_seen(found, facts(log(found.evidence[0].source, last="10:40")), (None, at("10:40"))).over
+
+
+def test_nothing_begins_before_the_first_line_or_ends_after_the_last():
+    found = replace(split_loop(), started_at=moment(at("10:00:00")), ended_at=moment(at("10:20:10")))
+    seen = as_seen(found, facts(), (at("10:00:07"), at("10:20:04")))
+
+    assert (seen.started_at, seen.ended_at) == (moment(at("10:00:07")), moment(at("10:20:04")))

@@ -282,8 +282,9 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
     ends = any(error.fatal and not (incident in _WORST and _is_calm(e.first.text)) for error, e in said)
     is_fatal = ends or _brings_down(facts, incident, said)
     until = span(e.last_at for _, e in said)[1]
-    again = [e.first_at for e in facts.of_kind(*_RUNNING) if e.first_at is not None]
-    if is_fatal and until is not None and (any(at > until for at in again) or _went_well(facts, said)):
+    later = [e for e in facts.of_kind(*_RUNNING) if until is not None and e.first_at is not None and e.first_at > until]
+    came_up = {folder(e.source) for _, e in said} <= {folder(e.source) for e in later}
+    if is_fatal and (came_up or _went_well(facts, said)):
         return Severity.NOTICE
     sources = {e.source for _, e in said}
     well = [e.first_at for e in facts.of_kind(*benign_lines.WORKS) if e.source in sources and e.first_at is not None]

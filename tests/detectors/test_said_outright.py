@@ -127,8 +127,10 @@ def test_an_index_that_cannot_be_read_is_the_cause_of_the_end_that_follows_at_on
 
 def test_a_start_that_fails_and_then_succeeds_is_a_notice():
     error = known_errors()["os-address-in-use"]
-    up = episode("broker-started", 1900, "brokers/server.log")
+    up = episode("broker-started", 1900, "clients/broker.log")
     assert found("startup-failure", LOG, said(error, 1800), up).severity is NOTICE
+    elsewhere = episode("broker-started", 1900, "brokers/server.log")
+    assert found("startup-failure", LOG, said(error, 1800), elsewhere).severity is CRITICAL
     assert found("startup-failure", LOG, said(error, 1800)).severity is CRITICAL
 
 

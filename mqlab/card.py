@@ -128,7 +128,7 @@ def _tables(sizes: Mapping[str, int]) -> str:
 
 def _outcomes(diagnosis: Diagnosis) -> str:
     """How many classes are no finding."""
-    known = {"ruled out": diagnosis.rejected, "clear": diagnosis.clear, "not checked": diagnosis.not_checked}
+    known = {"ruled out": diagnosis.rejected, "clear": diagnosis.clear, "not checked": diagnosis.unchecked}
     return "other classes: " + ", ".join(f"{name} {len(these)}" for name, these in known.items())
 
 

@@ -23,7 +23,7 @@ class Incident:
     family: str
     title: str
     systems: tuple[str, ...]
-    """Of kafka, rocketmq, mqtt: where it can happen."""
+    """Of kafka, rocketmq, mqtt: those whose material its rule reads."""
     what: str
     proves: str
     """What certainty *proven* needs."""
@@ -38,6 +38,8 @@ class Incident:
     mitigate: str
     fix: str
     verify: str
+    elsewhere: tuple[str, ...] = ()
+    """Where it can happen too, and no rule reads it."""
     accounts_for: tuple[str, ...] = ()
     """Events, counters and other symptoms that mean trouble, and that a finding of this class explains."""
     signs: tuple[str, ...] = ()
@@ -48,7 +50,8 @@ class Incident:
     may_bring: tuple[str, ...] = ()
     """Classes that may come of it and that only other material shows."""
     shown_by: tuple[str, ...] = ()
-    """Kinds of material of which one must be there before the class is clear; empty where its rule asks for them."""
+    """Kinds of material of which one must be there before the class is clear: roles of sources, ``positions``, lines or
+    counters of a ``consumer`` or ``producer``; empty where its rule asks for them."""
     judges: tuple[str, ...] = ()
     """Those of them that its rule looks at one by one: where it rejects the class, they are ordinary."""
     notebooks: tuple[str, ...] = ()
@@ -72,6 +75,11 @@ class Incident:
     """Needs an application's ledger; what brings it about is checked without one."""
 
     @property
+    def anywhere(self) -> frozenset[str]:
+        """The systems in which it can happen."""
+        return frozenset((*self.systems, *self.elsewhere))
+
+    @property
     def fetch(self) -> tuple[str, ...]:
         """What to type to gather what is missing, on any of its systems."""
         return tuple(command.line for command in self.commands)
@@ -84,6 +92,7 @@ class Incident:
     def explain(self) -> str:
         """A page for an engineer: mechanism, check by hand, mitigation, fix and check that it worked."""
         where = ", ".join(self.systems) + (", benign" if self.benign else "")
+        where += f"; no rule yet for {', '.join(self.elsewhere)}" if self.elsewhere else ""
         sections = {
             "What happens": self.what,
             "How it works": self.mechanism,
@@ -102,7 +111,7 @@ class Incident:
 
 def _incident(slug: str, entry: Mapping[str, Any]) -> Incident:
     known = commands()
-    told = ("systems", "needs", "notebooks", "cost", "cause", "begins")
+    told = ("systems", "elsewhere", "needs", "notebooks", "cost", "cause", "begins")
     names = (*told, "accounts_for", "signs", "may_bring", "shown_by", "judges")
     lists = {name: tuple(entry.get(name, ())) for name in names}
     wanted = tuple(known[name] for name in entry["fetch"])

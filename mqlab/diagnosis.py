@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from mqlab.findings import Certainty, Change, Finding, Shown, show_rows
 from mqlab.hypotheses import Hypothesis
 from mqlab.mqtt.chain_stages import Chain
+from mqlab.scope import SYSTEMS
 from mqlab.symptoms.change_points import Riser
 
 
@@ -77,6 +78,16 @@ class Diagnosis(Shown):
     """What became of messages on their way over a bridge, and within MQTT."""
     risers: tuple[Riser, ...] = ()
     """Where there is MQTT: what left its own earlier level, by time."""
+
+    @property
+    def unchecked(self) -> tuple[NotChecked, ...]:
+        """The classes among what was not checked."""
+        return tuple(one for one in self.not_checked if one.incident not in SYSTEMS)
+
+    @property
+    def absent(self) -> tuple[NotChecked, ...]:
+        """The systems among it, of which there is no material."""
+        return tuple(one for one in self.not_checked if one.incident in SYSTEMS)
 
     def __post_init__(self) -> None:
         """Findings and all else that it lists are shown as tables."""

@@ -207,9 +207,16 @@ class Result:
     seen: str | None = None
     """What points to the class where the rest is missing; a hypothesis says it, with its *evidence*."""
     evidence: tuple[Evidence, ...] = ()
+    silent: bool = False
+    """The rule found nothing in what is there, which is too little to call its class clear."""
 
 
 CLEAR = Result()
+
+
+def found_nothing(result: Result) -> bool:
+    """The rule looked at what is there and saw nothing of its class."""
+    return result.silent or not (result.findings or result.rejected or result.missing)
 
 
 def together(results: Iterable[Result]) -> Result:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Result, Severity
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, found_nothing
 from mqlab.known_errors import PREFIX, known_errors, words
 from mqlab.marks import (
     LINES,
@@ -130,7 +130,9 @@ def beside(
 ) -> tuple[Hypothesis, ...]:
     """What may be behind what was found, or have come of it, and could not be checked."""
     found = {f.incident for f in findings if f.severity > Severity.NOTICE and f.certainty > Certainty.POSSIBLE}
-    unchecked = {slug: result for slug, result in results.items() if result.missing and not result.findings}
+    unchecked = {
+        slug: result for slug, result in results.items() if result.missing and not (result.findings or result.silent)
+    }
     behind = {slug for slug, incident in INCIDENTS.items() if found.intersection(incident.may_bring)}
     marks = [*suspected(unchecked)]
     marks += [mark for mark in traces(facts) if any(mark.kind in signs(slug) for slug in behind & unchecked.keys())]
@@ -157,10 +159,10 @@ def _ranked(
         own = [mark for mark in marks if mark.kind in (slug, *signs(slug))]
         ours = [mark for mark in marks if mark in own or mark.kind in incident.accounts_for]
         outright = any(mark.kind.startswith((PREFIX, WORDED, *OF_ANYTHING)) for mark in own)
-        if ours and (outright or systems & frozenset(incident.systems)):
-            settled = bool(result.rejected) or not (result.missing or result.findings)
+        if ours and (outright or systems & incident.anywhere):
+            settled = bool(result.rejected) or found_nothing(result)
             weight = sum(mark.lines for mark in ours) / every
-            asked = result.missing if systems & RULES.get(slug, frozenset()) else ()
+            asked = result.missing if systems & RULES.get(slug, frozenset()) and not result.silent else ()
             settle = _settle(facts, incident, asked or incident.needs, systems)
             hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, settle)
             rank = _rank(incident, own, weight, settled=settled)
@@ -209,7 +211,7 @@ def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[_Ranked]:
     for number, finding in enumerate(findings):
         incident = INCIDENTS[finding.incident]
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
-            settle = _settle(facts, incident, incident.needs, frozenset(incident.systems))
+            settle = _settle(facts, incident, incident.needs, incident.anywhere)
             against = ("it was seen too seldom, or was over too soon, to be sure",)
             told = printed_by(finding.facts.get("software", ""), finding.facts.get("versions", "all"))
             explains = (f"{finding.statement}{told}",)
@@ -230,9 +232,10 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     remarks = sum(s.lines for s in facts.shapes if s.level == "WARN" and remark(facts, s))
     loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
     told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
-    ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & frozenset(incident.systems)}
+    ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & incident.anywhere}
     open_ = [(slug, result.missing) for slug, result in results.items() if result.missing and slug in ours]
-    unchecked, classes = next(iter(open_), None), f"{len(open_)} class{'' if len(open_) == 1 else 'es'}"
+    unchecked = next(((slug, missing) for slug, missing in open_ if not results[slug].silent), None)
+    classes = f"{len(open_)} class{'' if len(open_) == 1 else 'es'}"
     return Hypothesis(
         incident="healthy",
         weight=1.0,
@@ -271,7 +274,7 @@ def _hypothesis(
         against.append(f"no sign of its own is there: {few([words().get(kind, kind) for kind in incident.signs], 2)}")
     if result.rejected:
         against.append(result.rejected)
-    elif not (result.missing or result.findings):
+    elif found_nothing(result):
         against.append("its rule looked at this material and found nothing")
     return Hypothesis(
         incident=incident.slug,

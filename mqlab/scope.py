@@ -10,9 +10,11 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.detectors import BUILT_IN, DETECTORS, Detector, foreign
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Result
+from mqlab.memo import per_facts
 from mqlab.mqtt.brokers import KNOWN
 from mqlab.plugins import Named
 from mqlab.rows import Coverage
+from mqlab.shared import actors
 from mqlab.shared.wording import few
 from mqlab.sources import Role
 
@@ -20,7 +22,23 @@ SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 NO_RULE = "this version has no rule for it"
 UNSEEN = "a log of software whose lines this rule knows"
 LONG = 100
-"""Lines from which a file that nobody understands is more than somebody's notes or a configuration."""
+"""Lines from which a file that nobody understands is more than somebody's notes or a configuration, and from which
+material is more than an excerpt."""
+LEAST = 10
+"""Lines of logs that mosquitto, which says least, prints as it starts and a client comes: fewer are an excerpt."""
+WATCHED = 60.0
+"""Seconds within which what hangs is told of: requests time out after 30 s (request.timeout.ms), members that are
+silent after 45 s (session.timeout.ms), connections after a keep-alive of 60 s (MQTT clients' default)."""
+MINUTE = 60.0
+"""Seconds within which the first and the last line of a source are known (``Coverage``)."""
+_OF_PRODUCERS = (
+    "producer.record_sends",
+    "producer.record_errors",
+    "producer.record_retries",
+    "producer.outgoing_bytes",
+)
+EXCERPT = "whole logs: what was read is an excerpt of a few lines"
+MOMENT = "logs that cover at least a minute"
 PART = 0.01
 """Share of all lines from which it matters."""
 RULES: Mapping[str, frozenset[str]] = Named(lambda: {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS})
@@ -36,23 +54,63 @@ _OF_ANYTHING = frozenset({"send-failed", "out-of-memory", "sender-error", "tool-
 
 
 def asked(detector: Detector, facts: Facts, present: frozenset[str]) -> Result:
-    """What the rule says; nothing where there is no material that it understands."""
+    """What the rule says; nothing where there is no material that it understands.
+
+    A rule that found nothing calls its class clear only where material of a role that would show it was read, more
+    than an excerpt and over a time in which it would have shown.
+    """
     known = present & frozenset(detector.SYSTEMS) or (len(detector.SYSTEMS) == len(SYSTEMS) and logs(facts))
-    if known:
-        result = detector.detect(facts)
-        if result == CLEAR and not _shown(facts, detector.INCIDENT):
-            return Result(missing=INCIDENTS[detector.INCIDENT].needs)
-        return Result(missing=(UNSEEN,)) if result == CLEAR and _foreign(facts, detector) else result
-    understood = " or ".join(SYSTEMS[name] for name in SYSTEMS if name in detector.SYSTEMS)
-    return Result(missing=(f"material of {understood}",))
+    if not known:
+        understood = " or ".join(SYSTEMS[name] for name in SYSTEMS if name in detector.SYSTEMS)
+        return Result(missing=(f"material of {understood}",))
+    result = detector.detect(facts)
+    if result != CLEAR:
+        return result
+    if not _shown(facts, detector, present):
+        return Result(missing=INCIDENTS[detector.INCIDENT].needs)
+    if _foreign(facts, detector):
+        return Result(missing=(UNSEEN,))
+    little = _little(facts)
+    return Result(missing=(little,), silent=True) if little else CLEAR
 
 
-def _shown(facts: Facts, slug: str) -> bool:
-    """There is material that would show the class, were it there."""
-    roles = {c.role.name.lower().replace("_", "-") for c in facts.coverage if c.data + c.noise > 0}
+def _shown(facts: Facts, detector: Detector, present: frozenset[str]) -> bool:
+    """There is material that would show the class, were it there: of a role of its own, and of no other software."""
+    wanted = INCIDENTS[detector.INCIDENT].shown_by
+    own = [c for c in facts.coverage if not c.software or _SYSTEM.get(c.software) in detector.SYSTEMS]
+    roles = {c.role.name.lower().replace("_", "-") for c in own if c.data + c.noise > 0}
     there = roles | ({"positions"} if facts.positions else set())
-    wanted = INCIDENTS[slug].shown_by
-    return not wanted or not there.isdisjoint(wanted)
+    there |= {"consumer"} if _consumers_told(facts) else set()
+    there |= {"producer"} if actors.producers_told(facts) or facts.named(*_OF_PRODUCERS) else set()
+    return not wanted or bool(present.intersection(detector.SYSTEMS) and there.intersection(wanted))
+
+
+@per_facts
+def _consumers_told(facts: Facts) -> bool:
+    """Some consumer's log or position is in the material: a log names its group."""
+    named = any(e.group for e in facts.episodes) or any(s.scope == "consumer" for s in facts.settings)
+    return named or bool(facts.positions or facts.assignments)
+
+
+@per_facts
+def _little(facts: Facts) -> str:
+    """What is missing where so little was read that nothing is known to be absent; empty where it is enough."""
+    understood = [c for c in facts.coverage if c.role is not Role.UNKNOWN]
+    in_logs = sum(c.data + c.noise for c in understood if c.role.is_log)
+    if sum(c.data + c.noise for c in understood) < LONG or in_logs < LEAST:
+        return EXCERPT
+    return "" if _covered(facts) >= WATCHED else MOMENT
+
+
+def _covered(facts: Facts) -> float:
+    """Seconds that the material covers at least."""
+    begins = [c.first_at + MINUTE for c in facts.coverage if c.first_at is not None]
+    ends = [c.last_at for c in facts.coverage if c.last_at is not None]
+    moments = [at for e in facts.episodes for at in (e.first_at, e.last_at) if at is not None]
+    moments += [s.points[n][0] for s in facts.series if s.points for n in (0, -1)]
+    moments += [p.at for p in facts.positions if p.at is not None] + [t.at for t in facts.tallies]
+    since, until = min([*begins, *moments], default=0.0), max([*ends, *moments], default=0.0)
+    return until - since
 
 
 def _foreign(facts: Facts, detector: Detector) -> bool:

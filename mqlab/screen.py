@@ -303,9 +303,8 @@ def _coverage(diagnosis: Diagnosis) -> Iterator[str]:
     numbers += f", {units.number(copied)} of them in copies" if copied else ""
     files = units.counted(material.files, "file")
     yield from row("COVERED", f"{files}, {units.size(material.bytes)}, {numbers}; {unread}", 2)
-    absent = [n for n in diagnosis.not_checked if n.incident in ("kafka", "rocketmq", "mqtt")]
-    unchecked = f"NOT CHECKED {len(diagnosis.not_checked) - len(absent)} (mqlab triage --why)"
-    yield line("", " | ".join([f"CLEAR {len(diagnosis.clear)}", unchecked, *(n.missing[0] for n in absent)]))
+    unchecked = f"NOT CHECKED {len(diagnosis.unchecked)} (mqlab triage --why)"
+    yield line("", " | ".join([f"CLEAR {len(diagnosis.clear)}", unchecked, *(n.missing[0] for n in diagnosis.absent)]))
     if material.time_zones:
         yield line("CLOCKS", _clocks(diagnosis))
     for number, gap in enumerate(diagnosis.gaps[:3]):

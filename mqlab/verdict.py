@@ -43,10 +43,12 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     material = _material(facts)
     findings = ordered_by_weight([as_seen(ended_by(f, happened), facts, material.window) for f in settled])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
+    verdict = _weighed(_verdict(findings, left, facts, results), findings, left, facts, results)
+    results = _without_doubted(results, verdict.hypotheses)
     return Diagnosis(
         version=__version__,
         material=material,
-        verdict=_weighed(_verdict(findings, left, facts, results), findings, left, facts, results),
+        verdict=verdict,
         findings=findings,
         rejected=_rejected(results, findings),
         clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r)),
@@ -114,6 +116,13 @@ def _with_risks(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
         if not serious and not found.rejected:
             every[finding.incident] = replace(found, findings=(*found.findings, finding))
     return every
+
+
+def _without_doubted(results: dict[str, Result], maybe: Sequence[Hypothesis]) -> dict[str, Result]:
+    """*results* in which no class is clear or ruled out that it *maybe* is: that is to be told by what it needs."""
+    doubted = {h.incident for h in maybe if h.incident in results}
+    doubted = {slug for slug in doubted if not (results[slug].findings or results[slug].missing)}
+    return results | {slug: Result(missing=INCIDENTS[slug].needs) for slug in doubted}
 
 
 def _is_clear(result: Result) -> bool:
@@ -211,12 +220,16 @@ def _explains_a_change(finding: Finding, seen: Collection[str]) -> bool:
 def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[str]) -> tuple[NotChecked, ...]:
     found = []
     for slug, incident in sorted(INCIDENTS.items()):
+        result = results.get(slug, Result(missing=(scope.NO_RULE,)))
         here = [s for s in incident.systems if s in present]
-        missing = results[slug].missing if slug in results else (scope.NO_RULE,)
-        applies = here or (len(scope.RULES.get(slug, ())) == len(scope.SYSTEMS) and scope.logs(facts))
-        if applies and missing and not (slug in results and (results[slug].findings or results[slug].rejected)):
+        unread = [scope.SYSTEMS[s] for s in incident.elsewhere if s in present]
+        if result.findings or result.rejected or not result.missing:
+            continue
+        if here or (len(scope.RULES.get(slug, ())) == len(scope.SYSTEMS) and scope.logs(facts)):
             fetch = incident.fetch_on(here[0]) if here else ()
-            found.append(NotChecked(slug, missing, fetch or incident.fetch))
+            found.append(NotChecked(slug, result.missing, fetch or incident.fetch))
+        elif unread:
+            found.append(NotChecked(slug, (f"{scope.NO_RULE} on {few(unread, 3)}",), ()))
     found += [NotChecked(s, (f"no {name} material",), ()) for s, name in scope.SYSTEMS.items() if s not in present]
     return tuple(found)
 

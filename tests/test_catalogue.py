@@ -10,6 +10,9 @@ import pytest
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.detectors import DETECTORS
+from mqlab.detectors.known_errors import EXPLAINS
+from mqlab.known_errors import known_errors
+from mqlab.scope import RULES
 
 CHANGES_SOMETHING = re.compile(
     r"--(alter|delete|remove|reset|add|execute|create|verify|commit|elect|to-|shift|force|override|output-dir)"
@@ -45,6 +48,7 @@ def test_every_field_says_something(slug):
         "judges",
         "may_bring",
         "shown_by",
+        "elsewhere",
         "notebooks",
         "of_traffic",
         "visible",
@@ -113,3 +117,15 @@ def test_importing_the_catalogue_reads_nothing():
 
 def test_what_makes_a_class_likely_alone_is_a_sign_of_it():
     assert [slug for slug, incident in INCIDENTS.items() if set(incident.alone) - set(incident.signs)] == []
+
+
+@each_slug
+def test_its_systems_are_those_that_its_rule_reads(slug):
+    assert set(INCIDENTS[slug].systems) == RULES[slug]
+    assert not set(INCIDENTS[slug].elsewhere) & RULES[slug]
+
+
+@pytest.mark.parametrize("slug", EXPLAINS)
+def test_each_system_of_a_class_that_is_said_outright_has_a_line_that_says_it(slug):
+    told = {error.system for error in known_errors().values() if error.incident == slug}
+    assert "os" in told or set(INCIDENTS[slug].systems) <= told

@@ -9,6 +9,7 @@ from mqlab import scope
 from mqlab.facts import Facts
 from mqlab.findings import Result
 from mqlab.rows import Tally
+from mqlab.sources import Role
 from mqlab.verdict import diagnose
 
 CLEAR = Result()
@@ -94,3 +95,78 @@ def test_numbers_of_queues_are_of_kafka_where_nothing_else_tells_whose_they_are(
     assert scope.systems(Facts(tallies=(noted,))) == {"kafka"}
     assert scope.systems(Facts(tallies=(noted,), coverage=(admin,))) == {"rocketmq"}
     assert scope.systems(Facts(tallies=(replace(noted, queue="broker-a/3"),))) == {"rocketmq"}
+
+
+BROKER_LOG = log("server.log", "kafka-broker-log", lines=600)
+CLIENT_LOG = log(lines=600)
+JOINED = episode("join-completed", "10:01:00", "clients/app.log", system="kafka")
+
+
+def clear(*rows):
+    """The classes that these rows clear."""
+    return set(diagnose(facts(*rows)).clear)
+
+
+def test_a_few_lines_clear_nothing():
+    assert clear(JOINED, replace(log(lines=1), last_at=log().first_at)) == set()
+    assert clear(JOINED, log(lines=99), replace(BROKER_LOG, lines=0, data=0)) == set()
+    few = (
+        replace(BROKER_LOG, lines=9, data=9),
+        series("broker.bytes_in", [0] * 40),
+        replace(SERVER, role=Role.METRICS),
+    )
+    assert clear(JOINED, *few) == set()
+
+
+def test_lines_of_one_moment_clear_nothing():
+    assert clear(JOINED, log(last="10:01", lines=600), BROKER_LOG) == clear(JOINED, CLIENT_LOG, BROKER_LOG) != set()
+    both = [log(last="10:01", lines=600), replace(BROKER_LOG, last_at=log(last="10:01").last_at)]
+    assert clear(*both) == set()
+    assert clear(*(replace(one, first_at=None, last_at=None) for one in both)) == set()
+
+
+def test_a_class_is_clear_only_where_a_log_that_would_show_it_was_read():
+    assert {"disk-full", "quorum-lost"} <= clear(BROKER_LOG)
+    assert "broker-unreachable" not in clear(BROKER_LOG)
+    assert "broker-unreachable" in clear(CLIENT_LOG, JOINED)
+    assert not {"disk-full", "quorum-lost"} & clear(CLIENT_LOG, JOINED)
+
+
+def test_the_log_of_another_software_clears_nothing_but_itself():
+    access = replace(log("access.log", "access-log", lines=5000), role=Role.LOG, software="")
+    shop = log("shop.log", "application-log", lines=5000)
+    assert clear(access) == clear(shop) == {"log-explosion"}
+    assert "startup-failure" in clear(shop, CLIENT_LOG, JOINED)
+
+
+def test_what_was_read_but_shows_too_little_is_not_checked_and_says_what_is_missing():
+    told = {one.incident: one.missing for one in diagnose(facts(JOINED, log(lines=3))).not_checked}
+    assert told["startup-failure"] == (scope.EXCERPT,)
+    assert told["disk-full"] == ("logs of brokers and clients with that time in them",)
+
+
+def test_a_class_that_it_may_be_is_neither_clear_nor_ruled_out():
+    refused = episode("offset-reset", "10:10:00", "clients/app.log", topic="orders", queue="0", left=500.0)
+    told = diagnose(facts(JOINED, CLIENT_LOG, BROKER_LOG, refused))
+    maybe = {one.incident for one in told.verdict.hypotheses}
+    assert maybe
+    assert not maybe & {*told.clear, *(one.incident for one in told.rejected)}
+
+
+def test_systems_of_which_there_is_nothing_are_no_classes_that_were_not_checked():
+    told = diagnose(facts(JOINED, CLIENT_LOG))
+    assert [one.incident for one in told.absent] == ["rocketmq", "mqtt"]
+    assert (*told.unchecked, *told.absent) == told.not_checked
+
+
+REFUSED = episode("produce-retry", "10:05:00", "clients/app.log", client_id="app", reason="NETWORK_EXCEPTION")
+OF_GROUPS = {"group-churn", "poll-interval-exceeded", "poison-pill-stall", "offset-reset-loss", "retention-loss"}
+OF_PRODUCERS = {"producer-duplicates", "under-min-isr"}
+
+
+def test_logs_of_producers_clear_nothing_of_groups_and_those_of_consumers_nothing_of_producers():
+    producers, consumers = clear(CLIENT_LOG, REFUSED), clear(CLIENT_LOG, replace(JOINED, group="billing"))
+    assert not producers & OF_GROUPS
+    assert producers >= OF_PRODUCERS
+    assert not consumers & OF_PRODUCERS
+    assert consumers >= OF_GROUPS

@@ -52,6 +52,12 @@ def _audit(facts: Facts, topic: str) -> Audit:
     return Audit(topic, outcome, statement, log, groups, losses, doubled, missing)
 
 
+def is_whole(facts: Facts, topic: str) -> bool:
+    """Ledgers tell what was acknowledged to *topic*, and its log is known to have kept all of it."""
+    rows = log_audit.log_rows(facts, topic)
+    return bool(rows) and not cases(facts, topic) and not any(_missing_of_log(facts, rows))
+
+
 def _outcome(groups: Sequence[GroupRow], losses: Sequence[Loss], doubled: Sequence[Doubled], open_log: bool) -> Outcome:
     """*open_log*: the material leaves open whether the log lost something."""
     lost = any(loss.most for loss in losses if loss.side is not Side.PRODUCER)

@@ -33,7 +33,7 @@ from mqlab.delivery.missing import (
 from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.ownership_intervals import Stint, early, stints, until_given_back
 from mqlab.delivery.positions import Offsets, Skip, Why, before, offsets, partitions
-from mqlab.delivery.rows import Doubled, GroupRow, Loss, Side
+from mqlab.delivery.rows import Doubled, Gap, GroupRow, Loss, Side
 from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
@@ -186,11 +186,13 @@ def _least(runs: Sequence[Run]) -> int:
     return sum(run.least for run in runs)
 
 
-def _loss(place: Place, incident: str | None, run: Run, how: str, evidence: tuple[Evidence, ...]) -> Loss:
+def _loss(
+    place: Place, incident: str | None, run: Run, how: str, evidence: tuple[Evidence, ...], gap: Gap | None = None
+) -> Loss:
     group, topic, queue = place
     return Loss(
         incident, Side.GROUP, topic, queue, group, run.messages, run.least, run.most, run.low, run.high - 1,
-        run.since, run.until, how, evidence,
+        run.since, run.until, how, evidence, gap,
     )  # fmt: skip
 
 
@@ -261,9 +263,9 @@ def _in_memory(facts: Facts, place: Place, stint: Stint, run: Run, tail: bool) -
     signs, exact = early(facts, place, stint), run.least == run.most
     last, evidence = run.high == stint.high, (*stint.places[1:], run.first or stint.places[0])
     if last and (exact or (not sparse(facts, place[1]) and (signs.waiting or signs.ahead))):
-        yield _loss(place, EARLY, run, f"committed up to {units.number(stint.high)}, in no ledger", evidence)
+        yield _loss(place, EARLY, run, f"committed up to {units.number(stint.high)}, in no ledger", evidence, Gap.TAIL)
     elif exact and tail and stint.stopped and (signs.auto or signs.waiting):
-        yield _loss(place, EARLY, run, "committed, and missing while later ones are there", evidence)
+        yield _loss(place, EARLY, run, "committed, and missing while later ones are there", evidence, Gap.HOLES)
     elif exact:
         yield _loss(place, None, run, "missing while later ones are there", (run.first or stint.places[0],))
 

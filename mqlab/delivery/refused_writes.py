@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 
 from mqlab.delivery import durability
 from mqlab.delivery.leaders import in_sync
-from mqlab.delivery.loss_mechanisms import cases
 from mqlab.delivery.rows import Loss, Side
 from mqlab.facts import Episode, Facts, Series, span
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.rows import Fate
-from mqlab.shared import actors, failures
+from mqlab.shared import actors, counters, failures
 from mqlab.shared.failures import GIVEN_UP, noted
 from mqlab.shared.wording import sample
 
@@ -120,8 +119,8 @@ class Refusal:
     """Of those, the ones that are not in the log, at least."""
     blocked: int
     """Times that an application could hand over nothing more meanwhile, its producer's buffer being full."""
-    counted: bool
-    """Ledgers cover what was acknowledged, and the log lost nothing of it."""
+    taken: bool
+    """Ledgers or counters of all its producers show that none was given up later."""
     short: str | None
     """Replicas in sync meanwhile; None where nothing tells them."""
     required: int | None
@@ -154,13 +153,31 @@ def _refusal(facts: Facts, topic: str, lines: Sequence[Episode]) -> Refusal:
         stored=kept(by_ids) if by_ids else None,
         dropped=never_stored(facts, UNDER_MIN_ISR, topic),
         blocked=sum(e.count for e in full),
-        counted=any(p.role == "acked" and p.topic == topic for p in facts.parts) and not cases(facts, topic),
+        taken=_taken(facts, topic, own, until),
         short=sets[0][0] if sets else None,
         required=_required(facts, topic, own),
         since=since,
         until=until,
         evidence=_evidence(facts, own, [*late, *full], [place for _, place in sets]),
     )
+
+
+def _taken(facts: Facts, topic: str, lines: Sequence[Episode], until: float | None) -> bool:
+    """Counters of every refused client stand still until it must have given up, or a ledger has an answer for each."""
+    clients = {e.client_id for e in lines if not by_broker(e)}
+    if until is None or not clients or None in clients:
+        return False
+    names = ("producer.topic_record_errors", "producer.record_errors")
+    counted = [[s for name in names for s in counters.of_client(facts, name, client or "")] for client in clients]
+    own = [[s for s in series if s.labels.get("topic") in (topic, None)] for series in counted]
+    if all(any(s.points and s.points[-1][0] >= until + GIVEN_UP for s in series) for series in own):
+        return not any(
+            failures.failed(facts, client, {topic}, lines[0].first_at, until + GIVEN_UP) for client in clients
+        )
+    sent = [p for p in facts.parts if p.role == "sent" and p.topic == topic and (p.last_at or 0.0) >= until]
+    answered = [f.acked and not f.failed for f in facts.fates if f.topic == topic and f.sent]
+    alone = all(actors.sole_producer(facts, client or "", topic) for client in clients)
+    return bool(sent and answered) and alone and all(answered)
 
 
 def by_broker(episode: Episode) -> bool:

@@ -7,7 +7,7 @@ never handled it; *pending* where it is only not yet read; *doubled* where the l
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 
 from mqlab.findings import Evidence
 
@@ -33,6 +33,15 @@ class Outcome(StrEnum):
     UNKNOWN = "cannot say"
 
 
+class Gap(Enum):
+    """Where in a member's ledger messages are missing that it had committed."""
+
+    TAIL = auto()
+    """Right up to the committed offset, as a queue in memory is lost."""
+    HOLES = auto()
+    """Later ones are there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """Messages of one partition that one mechanism lost."""
@@ -55,6 +64,8 @@ class Loss:
     how: str
     """How they were counted, in a few words."""
     evidence: tuple[Evidence, ...] = ()
+    gap: Gap | None = None
+    """Of messages that a group committed."""
 
     @property
     def exact(self) -> bool:

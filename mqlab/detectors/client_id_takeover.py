@@ -93,8 +93,8 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
         statement=(
             f"{_who(war)} share client id {war.client_id}{place} and keep disconnecting each other: "
             f"{units.counted(war.takeovers, 'takeover')} from {clock(since)} to {clock(until)} UTC, one every "
-            f"{units.duration(war.period)}. Whoever is thrown out reconnects and throws the other out; messages in "
-            f"flight arrive late, twice or not at all.{reached_nobody(lost)}"
+            f"{units.duration(war.period)}. Whoever is thrown out reconnects and throws the other out."
+            f"{reached_nobody(lost)}"
         ),
         measures={
             "takeovers": war.takeovers,
@@ -111,7 +111,11 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
             "that do not belong to the credentials."
         ),
         verify=f"No takeover of {war.client_id} for ten minutes, and one connection with the id that lasts.",
-        facts={"known by": _KNOWN_BY[war.judged.known_by], "broker": war.broker},
+        facts={
+            "known by": _KNOWN_BY[war.judged.known_by],
+            "broker": war.broker,
+            "clients": None if _unnumbered(war) else units.counted(len(war.judged.parties), "client"),
+        },
     )
 
 
@@ -123,8 +127,13 @@ _KNOWN_BY = {
 }
 
 
+def _unnumbered(war: War) -> bool:
+    """Several clients, and nothing tells how many."""
+    return war.judged.known_by == "pace" or len(war.judged.parties) < 2
+
+
 def _who(war: War) -> str:
-    if war.judged.known_by == "pace" or len(war.judged.parties) < 2:
+    if _unnumbered(war):
         address = war.connections[-1].address
         return f"At least two clients behind {address}" if address else "At least two clients"
     names = sorted({party[0] for party in war.judged.parties})

@@ -28,6 +28,7 @@ from mqlab.delivery.losses import (
 )
 from mqlab.delivery.ownership_intervals import Early
 from mqlab.delivery.positions import moved_by_hand as moved
+from mqlab.delivery.rows import Gap
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared.lag import waited
@@ -66,7 +67,7 @@ def detect(facts: Facts) -> Result:
 
 def _finding(facts: Facts, case: GroupLoss) -> Finding:
     early, ends = signs(facts, case), stops(facts, case)
-    tail = all(loss.how.startswith("committed up to") for loss in case.losses)
+    tail = all(loss.gap is Gap.TAIL for loss in case.losses)
     proven = tail and case.exact and early.seen
     at = [stint.until for stint in ends if stint.until is not None]
     who = ", ".join(sorted({stint.client for stint in ends if stint.client})) or "a member"

@@ -167,12 +167,14 @@ def _remarks(facts: Facts, case: Case, found: Sequence[Risk]) -> dict[str, str]:
     if found:
         remarks["cause of the id"] = ", ".join(risk.name for risk in found)
     if orderly(facts, case):
-        remarks["order"] = "broken without a trace: the lock of a queue is given to a client id, both processes hold it"
+        remarks["order"] = (
+            "may break without a trace: the lock of a queue is given to a client id, so both processes get it"
+        )
     if again := retries(facts, case.group):
-        remarks["retries"] = f"{units.number(again)} messages sent back, each read by every process of the retry queue"
+        remarks["retries"] = f"{units.number(again)} messages sent back to the retry queue"
     if any(j.orphans for j in case.judgements):
         seconds, said = reserved_seconds(facts)
         kept = f"{units.duration(seconds)}{'' if said else ' (default of the broker)'}"
         gone = f"{instant(case.since + seconds):%Y-%m-%d %H:%M} UTC"
-        remarks["retention"] = f"{kept}: what waits since {clock(case.since)} UTC begins to be deleted at {gone}"
+        remarks["retention"] = f"{kept}: what waits since {clock(case.since)} UTC may be deleted from {gone} on"
     return remarks

@@ -4,12 +4,13 @@ Fires: a known error that comes again and again, or one that ends what it befall
 lines, says who wrote them, since when, what they are about, and what the table knows of the error that leads.
 Quiet: what is said around a start or stop that the material tells of (but not after each of several), or at the
 beginning of a log that goes on without it; a consequence of events that the table names (``unless``). A notice only:
-one or two refused tries, a disturbance that is over within a minute, a start that failed and then succeeded, words that
-have other causes too (``vague``).
+one or two refused tries, a disturbance that is over within a minute, a start that failed and then succeeded, what the
+same log says later that it went well, words that have other causes too (``vague``). What is told at INFO ends nothing.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,6 +49,11 @@ _LATE = 1.1
 """How much later it says so that stood still itself; one that runs is woken at that moment, to some ms."""
 _ALIKE = 1.02
 """How far such times of one client that runs are apart: some ms of 4 s and more."""
+_RECOVERED = "recovered"
+"""Lines of brokers that say that what they waited for came."""
+_LEVEL = re.compile(r"\b(?:(TRACE|DEBUG|INFO|NOTICE)|WARN|ERROR|FATAL|SEVERE|CRITICAL)", re.IGNORECASE)
+_HEAD = 80
+"""Characters within which a line tells its level: behind a moment and the name of a thread or host."""
 _WORST = frozenset({"startup-failure", "disk-full", "quorum-lost", "log-corrupt"})
 """Classes whose fatal errors stop a broker or lose data."""
 
@@ -103,7 +109,13 @@ class Rule:
         return Result(missing=("a log of the broker or client",))
 
 
-RULES: tuple[Rule, ...] = tuple(Rule(slug) for slug in EXPLAINS)
+_SOME = {
+    "throttled": ("kafka", "mqtt"),
+    "coordinator-unavailable": ("kafka",),
+    "manual-offset-change": ("kafka", "rocketmq"),
+}
+"""Classes of which only some systems have lines in the table."""
+RULES: tuple[Rule, ...] = tuple(Rule(slug, _SOME[slug]) if slug in _SOME else Rule(slug) for slug in EXPLAINS)
 
 
 def _brings(incident: str) -> tuple[str, ...]:
@@ -168,8 +180,16 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
         ]
         last, end = span(e.last_at for _, e in left)[1], log_end(facts, (source,))
         goes_on = last is not None and end is not None and end - last > AFTER
-        if not (goes_on and all(not error.fatal and known.at_begin(e) for error, e in left)):
+        at_begin = goes_on and all(not error.fatal and known.at_begin(e) for error, e in left)
+        if not (at_begin or (left and _is_one_that_passed(facts, left))):
             yield from left
+
+
+def _is_one_that_passed(facts: Facts, said: Sequence[_Said]) -> bool:
+    """One or two lines of one log, which says right after them that it went well."""
+    well, last = _went_well(facts, said), span(e.last_at for _, e in said)[1]
+    soon = bool(well) and last is not None and (well[0].first_at or last) - last <= benign_lines.STARTING
+    return soon and sum(e.count for _, e in said) < REPEATED
 
 
 def _at_each_start(facts: Facts, source: str, told: Sequence[Episode]) -> bool:
@@ -208,7 +228,8 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     since, until = span(at for _, e in said for at in (e.first_at, e.last_at))
     end = log_end(facts, {e.source for _, e in said})
     pace = (until - since) / max(1, total - 1) if since is not None and until is not None else AFTER
-    ongoing = until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace))
+    well = _went_well(facts, said)
+    ongoing = not well and (until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace)))
     who = _names(episode.client_id or episode.group or base_name(episode.source) for _, episode in said)
     about = _names(e.peer or e.topic for error, e in said if error is lead)
     target = f" ({few(about, _SHOWN)})" if about else ""
@@ -227,9 +248,10 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         severity=severity,
         explains=() if severity is Severity.NOTICE else _brings(incident),
         statement=f"{lead.means} {counted(total, 'line')}{when}: {few(who, _SHOWN)}{target}. "
+        f"{'Later lines of the same log say that it went well. ' if well else ''}"
         f"Most often: {lead.causes[0]}. Check: {lead.check}{beside}",
         measures={"lines": total, "actors": len(who)},
-        evidence=_evidence(said, lead),
+        evidence=(*_evidence(said, lead), *(e.first.because("it went well") for e in well[:1])),
         mitigate=texts.mitigate,
         remedy=lead.fix,
         verify=texts.verify,
@@ -237,11 +259,32 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     )
 
 
+def _went_well(facts: Facts, said: Sequence[_Said]) -> list[Episode]:
+    """The first line of each log, behind the last error in it, that says that it went well; none where one has none."""
+    lasts = {
+        source: span(e.last_at for _, e in said if e.source == source)[1] for source in {e.source for _, e in said}
+    }
+    found: dict[str, Episode] = {}
+    for line in facts.of_kind(_RECOVERED):
+        last = lasts.get(line.source)
+        if last is not None and line.first_at is not None and line.first_at >= last:
+            found.setdefault(line.source, line)
+    return list(found.values()) if found.keys() == lasts.keys() else []
+
+
+def _is_calm(line: str) -> bool:
+    """The line is told at INFO or below: whatever it names, whoever says it goes on."""
+    level = _LEVEL.search(line[:_HEAD])
+    return level is not None and level[1] is not None
+
+
 def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: bool) -> Severity:
-    is_fatal = any(error.fatal for error, _ in said) or _brings_down(facts, incident, said)
+    ends = any(error.fatal and not (incident in _WORST and _is_calm(e.first.text)) for error, e in said)
+    is_fatal = ends or _brings_down(facts, incident, said)
     until = span(e.last_at for _, e in said)[1]
-    again = [e.first_at for e in facts.of_kind(*_RUNNING) if e.first_at is not None]
-    if is_fatal and until is not None and any(at > until for at in again):
+    later = [e for e in facts.of_kind(*_RUNNING) if until is not None and e.first_at is not None and e.first_at > until]
+    came_up = {folder(e.source) for _, e in said} <= {folder(e.source) for e in later}
+    if is_fatal and (came_up or _went_well(facts, said)):
         return Severity.NOTICE
     sources = {e.source for _, e in said}
     well = [e.first_at for e in facts.of_kind(*benign_lines.WORKS) if e.source in sources and e.first_at is not None]

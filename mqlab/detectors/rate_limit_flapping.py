@@ -124,11 +124,11 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
         (since, None if last - (until or 0.0) < 1.5 * client.life else until),
         ongoing=last - (until or 0.0) < 1.5 * client.life,
         statement=(
-            f"{client.client_id} lost its connection {units.counted(len(client.lives), 'time')} from {clock(since)} to "
-            f"{clock(until)} UTC, mostly after {units.duration(client.life)}, and was back at once: it sends faster "
-            f"than {f'the {units.size(rate)}/s that are read' if rate else 'a limit or its uplink allows'}, so its "
-            f"pings wait behind data until the keep-alive{patience} has passed. What waits in buffers is lost with "
-            f"QoS 0 and sent again with QoS 1.{reached_nobody(lost)}"
+            f"{client.client_id} lost its connection {units.counted(len(client.lives), 'time')} from "
+            f"{clock(client.lives[0].until)} to {clock(until)} UTC, mostly after {units.duration(client.life)}, and "
+            f"was back at once: it sends faster than "
+            f"{f'the {units.size(rate)}/s that are read' if rate else 'a limit or its uplink allows'}, so its pings "
+            f"wait behind data until the keep-alive{patience} has passed.{reached_nobody(lost)}"
         ),
         measures={
             "lives": len(client.lives),

@@ -76,7 +76,7 @@ def _finding(facts: Facts, fenced: Fencing, *, alone: bool) -> Finding:
         statement=(
             f"{who} of {group} ran with group.instance.id {fenced.instance}: each join takes over the membership and "
             f"fences the other, {turns}. The generation does not change, so the group looks stable while its "
-            "partitions change hands and uncommitted records are handled again."
+            "partitions change hands."
         ),
         measures={
             "fencings": len(fenced.at),

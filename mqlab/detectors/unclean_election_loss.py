@@ -4,21 +4,27 @@ Fires: an unclean election, told by a controller or by the in-sync set before it
 ids are gone, or the old leader's log or the high watermark had been further. Proven where the election and the numbers
 are both in the material. Which acks the producers asked for does not matter.
 Quiet: clean elections, also of eligible replicas (KIP-966); an unclean one of a replica that had everything; topics
-that were made again.
+that were made again. Where unknown lines speak of such an election it is not checked.
 """
 
 from __future__ import annotations
+
+import re
 
 from mqlab.delivery import durability, loss_mechanisms
 from mqlab.delivery.loss_mechanisms import UNCLEAN
 from mqlab.delivery.losses import TopicLoss, by_topics, evidence, measures
 from mqlab.facts import Facts
-from mqlab.findings import Finding, Result, Severity, finding
+from mqlab.findings import Evidence, Finding, Result, Severity, finding
 from mqlab.shared.wording import clock
 from mqlab.units import counted, number
 
 INCIDENT = UNCLEAN
 SYSTEMS: tuple[str, ...] = ("kafka",)
+_SHOWN = 3
+_ENDS = "where the log of that partition ended before and after: log ends, or lines of leaders with their epochs"
+_SPOKEN = re.compile(r"\bunclean(?:ly)?\b(?!\.leader)[^=]{0,40}\belect|\belect\w*\b[^=]{0,40}\bunclean", re.IGNORECASE)
+"""How any software words an unclean election; the setting's name tells of none."""
 
 
 def detect(facts: Facts) -> Result:
@@ -27,7 +33,12 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(facts, one) for one in found))
     if missing := loss_mechanisms.open_questions(facts, INCIDENT):
         return Result(missing=missing)
-    return Result(rejected=loss_mechanisms.disproved(facts, INCIDENT) or None)
+    because = loss_mechanisms.disproved(facts, INCIDENT)
+    if not because and (spoken := [s for s in facts.shapes if _SPOKEN.search(s.shape)]):
+        places = tuple(Evidence(s.source, s.first_line, s.sample or s.shape) for s in spoken[:_SHOWN])
+        seen = "lines in words that no rule knows speak of an unclean election"
+        return Result(missing=(_ENDS,), seen=seen, evidence=places)
+    return Result(rejected=because or None)
 
 
 def _finding(facts: Facts, one: TopicLoss) -> Finding:

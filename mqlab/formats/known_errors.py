@@ -21,10 +21,22 @@ SPEC = Spec("known-errors", Role.APPLICATION_LOG, (EVENTS,), "", Reading.LOG, "o
 """No format of files: what holds for these lines wherever they stand."""
 
 
+RECOVERED = "recovered"
+"""What was waited for came: a leader, a session, the tables of other nodes, the end of a start."""
+_RECOVERIES = (
+    ("kafka", r"Completed transition to (?P<reason>Leader|Follower)"),
+    ("kafka", r"Session establishment complete on server (?P<peer>\S+)"),
+    ("mqtt", r"(?P<reason>Successfully synced tables from a peer|Server startup complete)"),
+    ("mqtt", r"EMQX \S+ is running now"),
+    ("rocketmq", r"\[[\w.-]+\] ?\[ChangeRoleTo(?P<reason>Leader|Follower)\]"),
+)
+
+
 def signatures() -> tuple[Signature, ...]:
-    """A signature for each known error that has a pattern of its own."""
-    return tuple(
+    """A signature for each known error that has a pattern of its own, and for what says that it went well."""
+    errors = tuple(
         Signature(error.kind, begins=error.begins, contains=error.contains, system=error.system)
         for error in known_errors().values()
         if not error.event
     )
+    return (*errors, *(Signature(RECOVERED, begins=begins, system=system) for system, begins in _RECOVERIES))

@@ -106,6 +106,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _own("publish-denied", _publish("Denied PUBLISH from") + r"\(\d+ bytes\)\)"),
     _own("client-unsubscribed", r"Received UNSUBSCRIBE from (?P<client_id>.+?)"),
     _own("broker-starting", r"mosquitto version (?P<reason>\S+) (?:\(.*\) )?starting"),
+    _own("recovered", r"mosquitto version (?P<reason>\S+) (?:\(.*\) )?running"),
     _own("listens-locally", r"Starting in local only mode\. .*"),
     _own("broker-stopping", r"mosquitto version (?P<reason>\S+) (?:\(.*\) )?terminating"),
     _own("bridge-connecting", r"Connecting bridge (?:\(step 1\) (?P<client_id>.+)|(?P<client_id2>[^(].*)) "
@@ -121,7 +122,7 @@ _SURE = "|".join(f"(?:{s.unnamed})" for s in SIGNATURES if not s.unless)
 _BESIDES = (
     r"New connection from \S+ on port \d+\.|Saving in-memory database to |No will message specified\."
     r"|(?:Received|Sending) (?:PUBACK|PUBREC|PUBREL|PUBCOMP|PINGREQ|PINGRESP|SUBSCRIBE|SUBACK|CONNACK|DISCONNECT)\b"
-    r"|mosquitto version \S+ running|Opening (?:ipv[46]|websockets|unix) listen socket |Config loaded from "
+    r"|Opening (?:ipv[46]|websockets|unix) listen socket |Config loaded from "
     r"|Client .+ negotiated TLS"
 )
 BESIDES = rf"^(?:{PREFIX})?(?:{_BESIDES})"

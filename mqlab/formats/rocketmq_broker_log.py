@@ -137,7 +137,8 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "offset-moved",
-        begins=r"(?:the request offset(?:: \S+)? (?P<reason>too small|over ?flow)|(?P<reason2>PULL_OFFSET_MOVED):)",
+        begins=r"(?:the request offset(?:: \S+)? (?P<reason>too small|over ?flow)"
+        r"|(?P<reason2>PULL_OFFSET_MOVED(?::correction)?))",
         also=rf"{FIELDS}|(?:clientIp=|consumer: )/?(?P<peer>{ADDRESS})",
     ),
     Signature(

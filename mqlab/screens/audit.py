@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 
@@ -52,7 +53,10 @@ def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = (
 
 
 def _found(diagnosis: Diagnosis, audited: bool) -> Iterator[str]:
-    """What findings counted; losses and doubles only where no audit did."""
+    """What findings counted; losses and doubles only where no audit did.
+
+    Findings of one class are about different subjects and add up; those of two classes may count the same records.
+    """
     measures = [finding.measures for finding in diagnosis.findings]
     lost = [m for m in measures if m.get("lost_records")]
     if lost and not audited:
@@ -61,8 +65,11 @@ def _found(diagnosis: Diagnosis, audited: bool) -> Iterator[str]:
         bounds = f" ({number(least)} to {number(most)})" if least != most else ""
         yield f"{counted(sum(m['lost_records'] for m in lost), 'record')}{bounds} lost"
     for name, text in _SUMS:
-        if whole := sum(m.get(name, 0) for m in measures):
-            yield text.format(number(whole))
+        by_class: dict[str, float] = defaultdict(float)
+        for finding in diagnosis.findings:
+            by_class[finding.incident] += finding.measures.get(name, 0)
+        if most := max(by_class.values(), default=0):
+            yield text.format(number(most))
     again = max((m.get("duplicated_records", 0) for m in measures), default=0)
     if again and not audited:
         yield f"{counted(again, 'repeat')} of records"

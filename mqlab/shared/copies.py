@@ -21,19 +21,28 @@ class Copies:
 
 
 def copies(facts: Facts, group: str, topic: str, since: float, until: float) -> Copies | None:
-    """Copies of messages of *topic* that were first handled in this time; None without ledgers of the group."""
+    """Copies of messages of *topic* that were first handled in this time; None without ledgers of the group.
+
+    The ten seconds at its edges count for the copies, but not for the average: a message that came once there may
+    belong to another time.
+    """
     own = ledgers_of(facts, group, topic)
+    extra = 0
     handled: dict[str, int] = defaultdict(int)
     times: dict[str, int] = defaultdict(int)
     for delivery in facts.deliveries:
         noted = sum(source in own for source in delivery.sources)
-        if delivery.topic == topic and noted and since <= delivery.at <= until - GRID:
+        if delivery.topic != topic or not noted:
+            continue
+        if since - GRID < delivery.at < until:
+            extra += (noted - 1) * delivery.messages
+        if since <= delivery.at <= until - GRID:
             handled[delivery.queue] += delivery.messages
             times[delivery.queue] += noted * delivery.messages
     if not handled:
         return None
     by_queue = {queue: times[queue] / handled[queue] for queue in sorted(handled)}
-    return Copies(sum(times.values()) - sum(handled.values()), by_queue)
+    return Copies(extra, by_queue)
 
 
 def ledgers_of(facts: Facts, group: str, topic: str) -> Collection[str]:

@@ -209,4 +209,4 @@ def _deleted(facts: Facts, case: Case) -> Iterator[tuple[str, str]]:
     seconds, said = reserved_seconds(facts)
     kept = f"{duration(seconds)}, {'as configured' if said else 'the default of the broker'}"
     yield "messages are kept for", kept
-    yield "the first that nobody read is deleted from", f"{stamp(case.since + seconds)} UTC on"
+    yield "the first that nobody read may be deleted from", f"{stamp(case.since + seconds)} UTC on"

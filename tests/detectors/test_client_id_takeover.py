@@ -282,3 +282,9 @@ def test_lines_about_takeovers_alone_tell_who_had_the_id_in_turn():
     (one,) = detect(facts(broker("\n".join(rows), "emqx.log", "emqx-log"))).findings
     assert (one.certainty, one.measures["takeovers"], one.measures["parties"]) == (Certainty.PROVEN, 5, 2)
     assert detect(facts(broker("\n".join(rows[:2]), "emqx.log", "emqx-log"))).findings == ()
+
+
+def test_a_title_counts_the_clients_that_are_known():
+    three = [steady(1.0), steady(1.5), steady(2.0)]
+    (one,) = detect(facts(fight(three, "ABC"))).findings
+    assert one.facts["clients"] == f"{one.measures['parties']:.0f} clients" == "3 clients"

@@ -42,6 +42,11 @@ def test_without_a_sign_of_early_commits_it_is_likely_only():
     assert said(rule, LIFE, QUEUED, LEDGER, STANDS, EXPLICIT) == [("CRITICAL", "LIKELY", 400)]
 
 
+def test_holes_before_the_queue_leave_it_likely():
+    holes = messages(f"from to at handled\n0 299 10:00 {A}\n300 309 10:00 -\n310 599 10:00 {A}\n600 999 10:00 -")
+    assert said(rule, LIFE, holes, LEDGER, STANDS, AUTO) == [("CRITICAL", "LIKELY", 410)]
+
+
 def test_a_commit_ahead_of_the_ledger_is_such_a_sign():
     ahead = stands("10:00:30 0 900\n10:01:00 0 1000", dumped=True)
     assert said(rule, LIFE, QUEUED, LEDGER, ahead, EXPLICIT) == [("CRITICAL", "PROVEN", 400)]

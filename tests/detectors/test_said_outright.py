@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from facts_builder import at, episode, facts, log
-from log_lines import read
+from log_lines import events, read
 
 from mqlab.detectors.known_errors import EXPLAINS, RULES
 from mqlab.findings import Certainty, Severity, finding
@@ -127,8 +127,10 @@ def test_an_index_that_cannot_be_read_is_the_cause_of_the_end_that_follows_at_on
 
 def test_a_start_that_fails_and_then_succeeds_is_a_notice():
     error = known_errors()["os-address-in-use"]
-    up = episode("broker-started", 1900, "brokers/server.log")
+    up = episode("broker-started", 1900, "clients/broker.log")
     assert found("startup-failure", LOG, said(error, 1800), up).severity is NOTICE
+    elsewhere = episode("broker-started", 1900, "brokers/server.log")
+    assert found("startup-failure", LOG, said(error, 1800), elsewhere).severity is CRITICAL
     assert found("startup-failure", LOG, said(error, 1800)).severity is CRITICAL
 
 
@@ -276,3 +278,89 @@ def test_lines_of_a_log_become_the_finding_of_their_class(slug):
     assert one.severity > NOTICE
     assert one.measures["lines"] == 4.0
     assert re.search(r"4 lines from 10:30:00 to 10:30:30 UTC", one.statement)
+
+
+WELL = "2026-03-02 09:00:38+00:00 [info] <0.273.0> Successfully synced tables from a peer"
+TABLES = known_errors()["erlang-tables"]
+WAITS = "2026-03-02 09:00:37+00:00 [info] <0.273.0> Waiting for Mnesia tables for 30000 ms, 0 retries left"
+
+
+def recovered(when, source="clients/app.log"):
+    """The line with which a node says that what it waited for came."""
+    return episode("recovered", when, source, text=WELL)
+
+
+@pytest.mark.parametrize(("text", "severity"), [(WAITS, NOTICE), (TABLES.sample, CRITICAL)], ids=["info", "warning"])
+def test_what_is_told_at_info_ends_nothing(text, severity):
+    assert found("quorum-lost", LOG, said(TABLES, 1800, text=text)).severity is severity
+
+
+def test_one_line_after_which_its_log_says_that_it_went_well_is_nothing():
+    for text in (WAITS, TABLES.sample):
+        assert found("quorum-lost", LOG, said(TABLES, 1800, text=text), recovered(1801)) is None
+    elsewhere = found("quorum-lost", LOG, said(TABLES, 1800), recovered(1801, "clients/other.log"))
+    before = found("quorum-lost", LOG, said(TABLES, 1800), recovered(1799))
+    assert [one.severity for one in (elsewhere, before)] == [CRITICAL, CRITICAL]
+
+
+def test_several_lines_after_which_their_log_says_that_it_went_well_are_a_notice_that_says_so():
+    one = found("quorum-lost", LOG, again(TABLES, 1800, 300), recovered(2100))
+    assert (one.severity, one.ongoing) == (NOTICE, False)
+    assert "Later lines of the same log say that it went well." in one.statement
+    assert one.evidence[-1].text == WELL
+    assert "went well" not in found("quorum-lost", LOG, again(TABLES, 1800, 300), recovered(1900)).statement
+
+
+def test_elections_that_come_again_and_again_are_more_than_a_notice_though_each_found_a_leader():
+    election = known_errors()["kraft-election"]
+    rows = [(said(election, 1800 + n), recovered(1801 + n)) for n in range(0, 300, 30)]
+    assert found("quorum-lost", LOG, rows, said(election, 2110)).severity is WARNING
+
+
+@pytest.mark.parametrize(
+    ("form", "line"),
+    [
+        (
+            "kafka-broker-log",
+            "[2026-03-02 08:37:05,000] INFO [RaftManager id=1] Completed transition to FollowerState(fetchTimeoutMs=2000, epoch=4, leader=2) from CandidateState (org.apache.kafka.raft.QuorumState)",
+        ),
+        (
+            "kafka-broker-log",
+            "[2026-03-02 08:37:05,000] INFO Session establishment complete on server zk-1/10.0.0.8:2181, sessionid = 0x10000a2b, negotiated timeout = 18000 (org.apache.zookeeper.ClientCnxn)",
+        ),
+        ("rabbitmq-mqtt-log", WELL),
+        ("mosquitto-log", "1739262072: mosquitto version 2.0.15 running"),
+        (
+            "rocketmq-broker-log",
+            "2026-03-02 02:05:22 INFO StateMaintainer - [n1] [ChangeRoleToLeader] from term: 3 and currTerm: 3",
+        ),
+    ],
+)
+def test_brokers_say_that_what_they_waited_for_came(form, line):
+    assert [e["kind"] for e in events([line], form)] == ["recovered"]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (
+            "org.apache.rocketmq.remoting.exception.RemotingTooMuchRequestException: sendDefaultImpl call timeout",
+            "rocketmq-send-timeout",
+        ),
+        (
+            "org.apache.rocketmq.remoting.exception.RemotingTooMuchRequestException: send call timeout",
+            "rocketmq-send-timeout",
+        ),
+        (
+            "org.apache.rocketmq.remoting.exception.RemotingTimeoutException: invokeSync call timeout",
+            "rocketmq-request-timeout",
+        ),
+        (
+            "org.apache.rocketmq.remoting.exception.RemotingTooMuchRequestException: invokeAsyncImpl invoke too fast",
+            "rocketmq-request-timeout",
+        ),
+    ],
+)
+def test_a_send_that_timed_out_is_told_from_other_requests(line, name):
+    assert [e["kind"] for e in events([line], "rocketmq-client-log")] == [f"error:{name}"]
+    assert ("send" in known_errors()[name].means) is (name == "rocketmq-send-timeout")

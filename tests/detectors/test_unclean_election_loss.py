@@ -1,5 +1,8 @@
 """Records that a leader lacked which had not been in sync: who says so, and what is none."""
 
+from dataclasses import replace
+
+import pytest
 from facts_builder import episode, facts, positions, series
 from message_builder import (
     BROKERS,
@@ -16,7 +19,8 @@ from message_builder import (
 )
 
 from mqlab.detectors import acks1_failover_loss, unclean_election_loss
-from mqlab.findings import Certainty, Severity
+from mqlab.findings import CLEAR, Certainty, Severity
+from mqlab.rows import Shape
 
 TWO = leaders("""
 at        queue epoch broker from isr
@@ -147,3 +151,34 @@ def test_a_snapshot_just_before_the_election_may_be_of_the_new_leader():
     assert found(*rows, late, rule=acks1_failover_loss) == [(Certainty.PROVEN, 54)]
     early = positions("at group topic queue committed end\n10:04:30 - orders 0 - 140")
     assert found(*rows, early) == [(Certainty.LIKELY, 54)]
+
+
+def spoken(text):
+    """A line that no signature knows."""
+    return Shape("server.log", "INFO", text, 1, 100, None, None, 7, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "partition orders/0: performing unclean leader election, new leader is 2",
+        "Elected replica 2 of orders-0 as an UNCLEAN leader",
+    ],
+)
+def test_an_unclean_election_in_other_words_is_not_checked(text):
+    result = unclean_election_loss.detect(replace(facts(BROKERS), shapes=(spoken(text),)))
+    assert result.missing
+    assert result.seen == "lines in words that no rule knows speak of an unclean election"
+    assert [(place.line, place.text) for place in result.evidence] == [(7, text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[QuorumController id=#] Registering periodic task electUnclean to run every",
+        "unclean.leader.election.enable = false",
+        "Recovering unflushed segment # after an unclean shutdown",
+    ],
+)
+def test_words_about_something_else_leave_it_clear(text):
+    assert unclean_election_loss.detect(replace(facts(BROKERS), shapes=(spoken(text),))) == CLEAR

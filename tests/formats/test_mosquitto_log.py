@@ -67,7 +67,7 @@ SAID = (
     ("2.0", "Connecting bridge (step 1) east-to-west (mqtt-west:21883)", "bridge-connecting", "east-to-west", None, None, None, None, "mqtt-west:21883"),
 )  # fmt: skip
 UNKNOWN = (
-    "mosquitto version 2.0.11 running", "Config loaded from /etc/mosquitto/mosquitto.conf.",
+    "Config loaded from /etc/mosquitto/mosquitto.conf.",
     "New connection from 10.41.3.40:46436 on port 1883.", "Opening ipv4 listen socket on port 21883.",
     "Saving in-memory database to /var/lib/mosquitto//mosquitto.db.", "No will message specified.",
     "Connecting bridge (step 2) east-to-west (mqtt-west:21883)",

@@ -62,7 +62,7 @@ SAID_BY_BROKERS = (
      "[NOTIFYME]update consumer offset less than store. clientHost=10.20.0.141:58570, key=POINTS@points_calc, queueId=2, requestOffset=42, storeOffset=44"),
     ("offset-moved", "g", "T", None, None, "10.0.0.9:1234", "too small", None,
      "the request offset too small. group=g, topic=T, requestOffset=5, brokerMinOffset=9, clientIp=/10.0.0.9:1234"),
-    ("offset-moved", "g", "T", None, None, None, "PULL_OFFSET_MOVED", None,
+    ("offset-moved", "g", "T", None, None, None, "PULL_OFFSET_MOVED:correction", None,
      "PULL_OFFSET_MOVED:correction offset. topic=T, groupId=g, requestOffset=5, newOffset=9, suggestBrokerId=0"),
     ("offset-first", "g", "T", None, None, None, None, None,
      "the request offset too small. group=g, topic=T, requestOffset=0, brokerMinOffset=9, clientIp=/10.0.0.9:1234"),

@@ -228,7 +228,7 @@ def _traffic(lead: Finding) -> Iterator[str]:
     for stage in ledger.stages if ledger else ():
         share = units.percent(stage.bytes / ledger.bytes_out) if ledger and ledger.bytes_out else ""
         checked = stage.second_way if stage.name == "rejected-batches" else None
-        second = f"  (as a cross-check: {checked.rpartition('; ')[2]})" if checked else ""
+        second = f"  (cross check: {checked.rpartition('; ')[2]})" if checked else ""
         yield line("", f"{share:>7} {units.size(stage.bytes):>9}  {stage.label}{second}")
 
 

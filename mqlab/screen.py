@@ -18,6 +18,7 @@ from mqlab.languages.width import wrapped
 from mqlab.reporting.evidence import dossiers, harmful
 from mqlab.reporting.impact import effects_of
 from mqlab.screens import audit
+from mqlab.screens.archives import archive_of, without_archive
 from mqlab.screens.audit import loss
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, labelled, line, local, placed, proof, row, sentences
 from mqlab.shared.wording import clock
@@ -48,9 +49,11 @@ def screen(
     diagnosis: Diagnosis, paths: Sequence[str], tz: tzinfo = UTC, *, audits: Sequence[Audit] = (), why: bool = False
 ) -> str:
     """Everything an on-call engineer wants to read first; *why* adds each class that was not checked."""
+    archive, diagnosis = archive_of(diagnosis), without_archive(diagnosis)
     lead = next((f for f in diagnosis.findings if f.severity > Severity.NOTICE), None)
     lines = list(_headline(diagnosis, lead))
     lines += _of_finding(diagnosis, lead, tz, audits) if lead is not None else _of_quiet(diagnosis, tz, audits)
+    lines += row("PLACES", f"all in {archive.removesuffix('!/')}") if archive else ()
     lines += [*_coverage(diagnosis), *_next_steps(diagnosis, paths, exit_code(diagnosis))]
     if why:
         lines += _every_class(diagnosis)

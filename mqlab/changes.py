@@ -18,6 +18,10 @@ from mqlab.shared import configured
 _ROTATED = re.compile(r"(?:[.-]\d[\d_-]*)?(?:\.(?:gz|bz2|zst|xz))?$")
 
 
+_CREATED = 1.0
+"""Seconds within which brokers log a topic, its partitions and its settings when it is created."""
+
+
 def changes(facts: Facts) -> tuple[Change, ...]:
     """Every change that the material dates, by time, and settings that differ between undated files."""
     found = [
@@ -61,7 +65,18 @@ def _topics(facts: Facts) -> Iterator[Change]:
         known[setting.owner, setting.key] = setting.value
         if not str(setting.owner).startswith("__"):
             after = setting.value or "its default"
+            if before is None and not _was_there(facts, setting):
+                continue
             yield Change(setting.at, f"topic {setting.owner} {setting.key}", before, after, (setting.evidence,))
+
+
+def _was_there(facts: Facts, setting: Setting) -> bool:
+    """Whether its topic was seen before that moment: else it may have been created with this value."""
+    if setting.at is None:
+        return False
+    measured = (one.points[0][0] for one in facts.series if one.points and one.labels.get("topic") == setting.owner)
+    told = (one.first_at for one in facts.episodes if one.topic == setting.owner)
+    return any(at is not None and at < setting.at - _CREATED for at in (*measured, *told))
 
 
 def _versions(facts: Facts) -> Iterator[Change]:

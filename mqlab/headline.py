@@ -15,6 +15,7 @@ from mqlab import units
 from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Certainty, Finding, Severity
+from mqlab.hypotheses import is_likely
 from mqlab.known_errors import known_errors
 from mqlab.notes import IncidentNotes
 from mqlab.scope import SYSTEMS
@@ -94,8 +95,9 @@ def _of_none(diagnosis: Diagnosis) -> str:
         watched = units.duration(until - since)
         return f"Nothing wrong found in {watched} of {names}: {len(diagnosis.clear)} classes of incident ruled out"
     if verdict.hypotheses:
-        likely = verdict.hypotheses[0].incident
-        return f"Undetermined; most likely {'nothing is wrong' if likely == 'healthy' else cause(likely)}"
+        first = verdict.hypotheses[0]
+        what = "nothing is wrong" if first.incident == "healthy" else cause(first.incident)
+        return f"Undetermined; most likely {what}" if is_likely(first) else f"Undetermined; it may be that {what}"
     if diagnosis.symptoms:
         return f"Undetermined: {units.counted(len(diagnosis.symptoms), 'symptom')} that nothing found explains"
     return "Undetermined: the material does not suffice to call it healthy"

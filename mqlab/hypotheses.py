@@ -105,7 +105,9 @@ def hypotheses(
     named = (*told, *seen, *of_symptoms(symptoms, kinds))
     marks = (*named, *worded(facts))
     ranked = _ranked(facts, marks, results, systems)
-    ranked = sorted((*_noticed(facts, findings), *ranked), key=lambda entry: entry[0])
+    ranked = sorted(
+        (*_noticed(facts, findings, sum(mark.lines for mark in marks)), *ranked), key=lambda entry: entry[0]
+    )
     slugs = [hypothesis.incident for _, hypothesis in ranked]
     ranked = [entry for place, entry in enumerate(ranked) if entry[1].incident not in slugs[:place]]
     with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
@@ -206,21 +208,27 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
     return mark.kind in trouble() or mark.kind not in words()
 
 
-def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[_Ranked]:
-    """Classes of which too little was seen for more than a notice; vague words are a sign among others."""
+_SELDOM = ("it was seen too seldom, or was over too soon, to be sure",)
+
+
+def _noticed(facts: Facts, findings: Sequence[Finding], others: int) -> Iterator[_Ranked]:
+    """Classes of which too little was seen for more than a notice, beside *others*: lines of the other signs.
+
+    Vague words are a sign among others.
+    """
     for number, finding in enumerate(findings):
         incident = INCIDENTS[finding.incident]
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
             settle = _settle(facts, incident, incident.needs, incident.anywhere)
-            against = ("it was seen too seldom, or was over too soon, to be sure",)
             told = printed_by(finding.facts.get("software", ""), finding.facts.get("versions", "all"))
             explains = (f"{finding.statement}{told}",)
             error = known_errors().get(finding.facts.get("error", ""))
             lines = finding.measures.get("lines", 0)
+            weight = round(max(lines, 1) / (max(lines, 1) + others), 2)
             rank = (0.0, False, False, True, False, True, -lines) if error and error.vague else (-1.0, number)
             yield (
                 rank,
-                Hypothesis(incident.slug, 1.0, explains, finding.evidence[:LINES], against, (), settle),
+                Hypothesis(incident.slug, weight, explains, finding.evidence[:LINES], _SELDOM, (), settle),
             )
 
 
@@ -247,6 +255,15 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     )
 
 
+_HALF = 0.5
+"""Share of the signs from which the rest do not outweigh them."""
+
+
+def is_likely(first: Hypothesis) -> bool:
+    """Whether the *first* hypothesis explains most of what was seen, and nothing speaks against it."""
+    return first.incident == "healthy" or (first.weight > _HALF and first.against in ((), _SELDOM))
+
+
 def sentence(ranked: Sequence[Hypothesis]) -> str:
     """The hypotheses in two sentences; empty where there is none."""
     if not ranked:
@@ -255,7 +272,8 @@ def sentence(ranked: Sequence[Hypothesis]) -> str:
     rest = f", or {few([h.incident for h in others], 2, 'others')}" if others else ""
     if first.incident == "healthy":
         return f"{first.explains[0][:1].upper()}{first.explains[0][1:]}; {first.against[0]}."
-    told = f"Most likely {first.incident} ({first.explains[0].partition('. ')[0].removesuffix('.')}){rest}."
+    begin = "Most likely" if is_likely(first) else "It may be"
+    told = f"{begin} {first.incident} ({first.explains[0].partition('. ')[0].removesuffix('.')}){rest}."
     return f"{told} To tell: {first.settle[0].missing}." if first.settle else told
 
 

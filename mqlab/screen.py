@@ -15,6 +15,7 @@ from mqlab.diagnosis import Diagnosis, Verdict
 from mqlab.findings import Change, Evidence, Finding, Severity
 from mqlab.languages import said
 from mqlab.languages.width import wrapped
+from mqlab.repairs import repairs
 from mqlab.reporting.evidence import dossiers, harmful
 from mqlab.reporting.impact import effects_of
 from mqlab.screens import audit
@@ -135,8 +136,8 @@ def _hypotheses(verdict: Verdict) -> Iterator[str]:
     """Each with its share of the lines, what proves it, what speaks against it, and how to tell."""
     shown: set[Evidence] = set()
     for hypothesis in verdict.hypotheses:
-        share = units.percent(hypothesis.weight)
-        yield from row("MAYBE", f"{hypothesis.incident}, explains {share}: {'; '.join(hypothesis.explains[:2])}", 2)
+        share = "" if hypothesis.incident == "healthy" else f", would explain {units.percent(hypothesis.weight)}"
+        yield from row("MAYBE", f"{hypothesis.incident}{share}: {'; '.join(hypothesis.explains[:2])}", 2)
         fresh = [evidence for evidence in hypothesis.evidence[:2] if evidence not in shown]
         shown.update(fresh)
         yield from (proof("", evidence, "  ") for evidence in fresh)
@@ -178,9 +179,10 @@ def _exit(told: str) -> str:
 
 
 def _relevant(changes: Sequence[Change], lead: Finding) -> Sequence[Change]:
+    made = repairs(lead, changes)
     names = [n for n in lead.subject.split(" -> ") if n]
-    near = [c for c in changes if any(f" {n} " in f" {c.what} " for n in names)]
-    return ([c for c in near if c.at is not None] or near)[:3]
+    near = [c for c in changes if c not in made and any(f" {n} " in f" {c.what} " for n in names)]
+    return [*made, *([c for c in near if c.at is not None] or near)][:3]
 
 
 def _change(change: Change, tz: tzinfo) -> tuple[str, str]:

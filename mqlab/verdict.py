@@ -20,6 +20,7 @@ from mqlab.marks import complaints
 from mqlab.mqtt.chain import ways
 from mqlab.narrowing import narrowed
 from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
+from mqlab.repairs import with_repairs
 from mqlab.shared.wording import few
 from mqlab.sources import COPY
 from mqlab.symptoms.change_points import risers
@@ -41,7 +42,8 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     kept = [f for r in results.values() for f in r.findings if f.id not in dismissed]
     settled = explosion.settled(facts, kept, trouble())
     material = _material(facts)
-    findings = ordered_by_weight([as_seen(ended_by(f, happened), facts, material.window) for f in settled])
+    seen = [as_seen(ended_by(f, happened), facts, material.window) for f in settled]
+    findings = ordered_by_weight([with_repairs(f, happened, material.window[1]) for f in seen])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     verdict = _weighed(_verdict(findings, left, facts, results), findings, left, facts, results)
     results = _without_doubted(results, verdict.hypotheses)

@@ -1,0 +1,86 @@
+"""Advice that was followed already is told as such."""
+
+from dataclasses import replace
+
+from facts_builder import at, episode, facts
+
+from mqlab.changes import changes
+from mqlab.findings import Certainty, Change, finding
+from mqlab.repairs import repairs, with_repairs
+
+FOUND = finding(
+    "poll-interval-exceeded",
+    "billing",
+    Certainty.PROVEN,
+    (at("10:00:00"), at("10:05:00")),
+    statement="late polls",
+    measures={},
+    evidence=(),
+    verify="see",
+    mitigate="Restart.",
+    remedy="max.poll.records ≤ 85.",
+    ongoing=True,
+    facts={"members": "c-1, c-2"},
+)
+
+
+def change(when, what="consumer c-1 max.poll.records", before="400", after="60"):
+    return Change(at(when), what, before, after, ())
+
+
+def told(*happened):
+    """(open, what to do now, the fix) of the finding after these changes."""
+    found = with_repairs(FOUND, happened, at("10:09:00"))
+    return found.ongoing, found.mitigate, found.remedy
+
+
+UNCHANGED = (True, "Restart.", "max.poll.records ≤ 85.")
+
+
+def test_a_repair_after_which_nothing_was_seen_is_told_instead_of_advised():
+    assert told(change("10:06:00")) == (
+        False,
+        "Changed already: consumer c-1 max.poll.records 400 → 60 (10:06:00). It was not seen after that, up to "
+        "10:09:00. Verify before you change more.",
+        "Keep that change and check that it does all of the following. max.poll.records ≤ 85.",
+    )
+
+
+def test_a_repair_after_which_it_was_seen_leaves_the_advice():
+    assert told(change("10:04:00")) == (
+        True,
+        "Changed already: consumer c-1 max.poll.records 400 → 60 (10:04:00). It was seen after that, last at "
+        "10:05:00. Restart.",
+        "max.poll.records ≤ 85.",
+    )
+
+
+def test_changes_before_the_onset_of_others_or_of_other_settings_are_no_repair():
+    others = "consumer c-9 max.poll.records", "consumer c-1 max.poll.records.x", "consumer c-1 fetch.max.bytes"
+    assert told(change("09:59:00"), *(change("10:06:00", what) for what in others)) == UNCHANGED
+
+
+def test_a_change_that_was_taken_back_is_no_repair():
+    assert told(change("10:03:00"), change("10:06:00", before="60", after="400")) == UNCHANGED
+
+
+def test_of_several_changes_of_one_setting_the_last_one_counts():
+    last = change("10:07:00", before="60", after="80")
+    assert repairs(FOUND, [change("10:06:00"), last]) == [last]
+
+
+def test_without_a_known_end_nothing_is_said_of_what_came_after_a_repair():
+    found = with_repairs(replace(FOUND, ended_at=None), [change("10:06:00")], at("10:09:00"))
+    assert (found.ongoing, found.mitigate) == (
+        True,
+        "Changed already: consumer c-1 max.poll.records 400 → 60 (10:06:00). Restart.",
+    )
+
+
+def test_settings_of_a_topic_that_was_not_seen_before_are_no_change():
+    made = episode("topic-config-changed", 300, "server.log", topic="orders", reason="retention.ms -> 40000")
+    seen = episode("leader-changed", 200, "server.log", topic="orders")
+    assert [[c.what for c in changes(facts(*rows))] for rows in ((made,), (made, seen))] == [
+        [],
+        ["topic orders retention.ms"],
+    ]

@@ -19,6 +19,7 @@ from mqlab.repairs import repairs
 from mqlab.reporting.evidence import dossiers, harmful
 from mqlab.reporting.impact import effects_of
 from mqlab.screens import audit
+from mqlab.screens.archives import archive_of, without_archive
 from mqlab.screens.audit import loss
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, labelled, line, local, placed, proof, row, sentences
 from mqlab.shared.wording import clock
@@ -49,9 +50,11 @@ def screen(
     diagnosis: Diagnosis, paths: Sequence[str], tz: tzinfo = UTC, *, audits: Sequence[Audit] = (), why: bool = False
 ) -> str:
     """Everything an on-call engineer wants to read first; *why* adds each class that was not checked."""
+    archive, diagnosis = archive_of(diagnosis), without_archive(diagnosis)
     lead = next((f for f in diagnosis.findings if f.severity > Severity.NOTICE), None)
     lines = list(_headline(diagnosis, lead))
     lines += _of_finding(diagnosis, lead, tz, audits) if lead is not None else _of_quiet(diagnosis, tz, audits)
+    lines += row("PLACES", f"all in {archive.removesuffix('!/')}") if archive else ()
     lines += [*_coverage(diagnosis), *_next_steps(diagnosis, paths, exit_code(diagnosis))]
     if why:
         lines += _every_class(diagnosis)
@@ -230,7 +233,7 @@ def _traffic(lead: Finding) -> Iterator[str]:
     for stage in ledger.stages if ledger else ():
         share = units.percent(stage.bytes / ledger.bytes_out) if ledger and ledger.bytes_out else ""
         checked = stage.second_way if stage.name == "rejected-batches" else None
-        second = f"  (as a cross-check: {checked.rpartition('; ')[2]})" if checked else ""
+        second = f"  (cross check: {checked.rpartition('; ')[2]})" if checked else ""
         yield line("", f"{share:>7} {units.size(stage.bytes):>9}  {stage.label}{second}")
 
 

@@ -287,3 +287,30 @@ def test_a_backlog_that_was_gone_at_once_has_no_row():
 )  # fmt: skip
 def test_of_a_long_line_the_part_that_proves_is_shown(text, shown):
     assert rows.excerpt(text, 56) == shown
+
+
+def in_archive(evidence, name):
+    return tuple(replace(one, source=f"{name}!/{one.source}") for one in evidence)
+
+
+def packed(*names):
+    found = diagnosis()
+    findings = tuple(
+        replace(one, evidence=in_archive(one.evidence, name)) for one, name in zip(found.findings, names, strict=True)
+    )
+    return replace(found, findings=findings, changes=())
+
+
+def test_an_archive_that_holds_every_place_is_named_once():
+    text = told(packed("bundle.tar.gz", "bundle.tar.gz"))
+
+    assert text.count("bundle.tar.gz") == 1
+    assert row_of(text, "PLACES") == "PLACES   all in bundle.tar.gz"
+    assert row_of(text, "EVIDENCE") == row_of(told(replace(diagnosis(), changes=())), "EVIDENCE")
+
+
+def test_places_of_two_archives_keep_their_names():
+    text = told(packed("one.zip", "two.zip"))
+
+    assert "one.zip!/clients/bridge.log:83" in text
+    assert "PLACES" not in text

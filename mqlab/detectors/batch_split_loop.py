@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from mqlab import units
 from mqlab.facts import Episode, Facts
-from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
+from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding, together
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, flows
 from mqlab.shared.wording import clock, sample
@@ -35,12 +35,23 @@ def detect(facts: Facts) -> Result:
     findings += tuple(_counted(facts, loop) for loop in split_bytes.counted_loops(facts, logged))
     if findings:
         return Result(findings)
+    if cut := [loop for loop, _ in judged if splits.undecided(facts, loop)]:
+        return together(_cut(loop) for loop in cut)
     if judged:
         return Result(rejected="; ".join(because for _, because in judged if because))
     seen = actors.producers_told(facts) or facts.named("producer.batch_splits") or flows.nothing_rejected(facts)
     if not seen:
         return Result(missing=("a log or metrics of the producers",))
     return CLEAR
+
+
+def _cut(loop: Loop) -> Result:
+    """Of splits after which the log ends."""
+    return Result(
+        missing=(f"the log of {loop.client} after {clock(loop.last_at)} UTC, or its batch.size and max.message.bytes",),
+        seen=f"{loop.count} splits by {loop.client} on {loop.topic}, up to the end of its log",
+        evidence=tuple(e.first for e in loop.splits[:1]),
+    )
 
 
 def _finding(facts: Facts, loop: Loop) -> Finding:

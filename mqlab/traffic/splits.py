@@ -244,6 +244,15 @@ def why_not(facts: Facts, loop: Loop) -> str | None:
     return f"{who} ended by themselves after at most {loop.most} on one partition"
 
 
+def undecided(facts: Facts, loop: Loop) -> bool:
+    """Nothing but the end of its log says that the splits ended, and that comes too soon to tell."""
+    if kafka_defaults.loops(loop.version) is False or loop.attempts[1] < CONSTANT or loop.last_at is None:
+        return False
+    size, most = loop.batch_size, loop.limit
+    told = loop.size_is_certain and size and size.number and most and most.number
+    return not told and actors.goes_on(facts, {e.source for e in loop.splits}, loop.last_at)
+
+
 def _repeats(facts: Facts, loop: Loop) -> bool:
     if loop.size_is_certain and loop.window is not None:
         return loop.most >= REPEATED

@@ -18,7 +18,7 @@ from mqlab.bundled import notebooks
 PACKAGE = Path(__file__).parents[1]
 CODE = (
     "catalogue", "changes", "commands", "frames", "measure_names", "headline", "hypotheses", "known_errors", "marks",
-    "plots", "precedence", "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict",
+    "plots", "precedence", "repairs", "report", "scope", "screen", "settings_audit", "strong_signs", "units", "verdict",
     "assembly", "clocks", "comparing", "delivery", "detectors", "figures", "groups", "kafka", "logs", "models",
     "mqtt", "reporting", "rocketmq", "scenarios", "screens", "shared", "symptoms", "traces", "traffic", "views",
     "verbs/comparing", "verbs/demo", "verbs/explaining", "verbs/listing",

@@ -50,7 +50,8 @@ class Incident:
     may_bring: tuple[str, ...] = ()
     """Classes that may come of it and that only other material shows."""
     shown_by: tuple[str, ...] = ()
-    """Kinds of material of which one must be there before the class is clear; empty where its rule asks for them."""
+    """Kinds of material of which one must be there before the class is clear: roles of sources, ``positions``, lines or
+    counters of a ``consumer`` or ``producer``; empty where its rule asks for them."""
     judges: tuple[str, ...] = ()
     """Those of them that its rule looks at one by one: where it rejects the class, they are ordinary."""
     notebooks: tuple[str, ...] = ()

@@ -155,12 +155,19 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
 @click.option(
     "-o",
     "--output",
-    default="report.html",
-    show_default=True,
+    show_default="report.html",
     type=click.Path(dir_okay=False),
-    help="The page; a name that ends with .pdf makes a PDF, with the Chromium of this machine.",
+    help="The page; .md makes Markdown, .pdf a PDF with the Chromium of this machine.",
 )
-@click.option("--short", is_flag=True, help="Two printed pages: the first screen and the story; no notebook runs.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md"]),
+    help="Markdown is for a ticket or a chat; by default the name of the output decides.",
+)
+@click.option(
+    "--short", is_flag=True, help="A small page for mail, two when printed; of Markdown, eight lines. Runs no notebook."
+)
 @click.option(
     "--template",
     metavar="NAME|PATH",
@@ -169,27 +176,33 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
     help="default, short, or a Jinja file of your own: see docs/templates.md.",
 )
 @click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
-def report(output: str, short: bool, template: str, exit_code: bool, **material: Any) -> int:
-    """Write the postmortem as one HTML file or PDF.
+def report(output: str | None, form: str | None, short: bool, template: str, exit_code: bool, **material: Any) -> int:
+    """Write the postmortem as one HTML file, Markdown or PDF.
 
     Its findings lie beside it as NAME.findings.json.
     """
     from mqlab import screen
     from mqlab.languages import said
     from mqlab.reporting import pages, printing
-    from mqlab.writing import findings_beside, refuse_foreign
+    from mqlab.writing import findings_beside, is_markdown, refuse_foreign
 
-    chosen, out = pages.SHORT if short else template, Path(output)
+    chosen = pages.SHORT if short else template
+    out = Path(output or f"report.{form or 'html'}")
+    as_markdown = form == "md" or (form is None and is_markdown(out))
     pages.check(chosen)
-    printing.check(out)
+    if not as_markdown:
+        printing.check(out)
     refuse_foreign(out, findings_beside(out))
     capture, _ = opened(**material)
     with progress() as tell:
-        tell("running the notebooks")
+        tell("writing the report" if as_markdown else "running the notebooks")
         from mqlab.headline import headline
-        from mqlab.report import render
+        from mqlab.report import render, render_markdown
 
-        written = render(capture, out, template=chosen)
+        if as_markdown:
+            written = render_markdown(capture, out, short=chosen == pages.SHORT)
+        else:
+            written = render(capture, out, template=chosen)
     click.echo(said(headline(capture.diagnosis, capture.notes)))
     click.echo(f"{capture.diagnosis.verdict.incident}: {said(capture.diagnosis.verdict.statement)}")
     click.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB), {findings_beside(written)}")

@@ -62,7 +62,6 @@ def with_repairs(finding: Finding, happened: Sequence[Change], until: float | No
         finding,
         ongoing=False,
         mitigate=f"{told} It was not seen after that, up to {units.clock(until)}. Verify before you change more.",
-        remedy=f"Keep that change and check that it does all of the following. {finding.remedy}",
     )
 
 

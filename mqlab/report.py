@@ -19,10 +19,11 @@ from markupsafe import Markup as SafeText
 from mqlab import jsonout
 from mqlab.diagnosis import Diagnosis
 from mqlab.errors import CannotWriteError
+from mqlab.figures.drawing import drawing
 from mqlab.figures.style import DARK, plotly_script
 from mqlab.figures.timeline import keys, timeline, told
 from mqlab.languages import pages as languages
-from mqlab.reporting import pages, printing
+from mqlab.reporting import markdown, pages, printing
 from mqlab.reporting.running import run
 from mqlab.reporting.sections import Section, arranged, as_figure, fitting, script_hash
 from mqlab.reporting.view import view
@@ -62,14 +63,34 @@ def render(
     fit = () if "-" in capture.paths or template == pages.SHORT else fitting(capture.diagnosis, capture.facts)
     chosen = fit if notebooks is None else notebooks
     page = html(capture, run(chosen, given), given, template)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotWriteError(str(out), error) from error
+    _make_room(out)
     if printing.wanted(out):
         printing.print_page(page, out)
     else:
         write(out, page)
+    return _with_findings(capture, out)
+
+
+def render_markdown(capture: Capture, out: Path, *, short: bool = False) -> Path:
+    """Write the same story as Markdown, whole or in eight lines, and its findings as JSON beside it.
+
+    Raises:
+        CannotWriteError: there is no room or no right to write it.
+    """
+    shown = view(capture.facts, capture.diagnosis, capture.notes)
+    _make_room(out)
+    write(out, markdown.brief(shown) if short else markdown.whole(shown))
+    return _with_findings(capture, out)
+
+
+def _make_room(out: Path) -> None:
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWriteError(str(out), error) from error
+
+
+def _with_findings(capture: Capture, out: Path) -> Path:
     write(findings_beside(out), visible(jsonout.dumps(capture.diagnosis)))
     return out
 
@@ -107,6 +128,7 @@ def html(
         trigger=first.facts.get("trigger") if first else None,
         ledger=first.ledger if first else None,
         timeline=replace(as_figure(chart.to_plotly_json()), spoken=told(facts, diagnosis)),
+        drawing=drawing(chart),
         keys=keys(chart),
         sections=arranged(sections, diagnosis),
         parameters=sorted((given or {}).items()),
@@ -118,11 +140,14 @@ def page(template: str, **names: Any) -> str:
     """A template as a page that opens offline: its charts are drawn by the one script that it may run.
 
     That is said before anything else on the page, for a team's template may hold a script or load something.
+    The short page runs none: its timeline is drawn already, and it stays small enough for mail.
     """
-    plotly = plotly_script()
-    draw = languages.chart_locale() + _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
-    policy = _POLICY.format(" ".join(map(script_hash, (plotly, draw))))
-    names |= {"plotly": SafeText(plotly), "draw": SafeText(draw)}
+    scripts: tuple[str, ...] = ()
+    if template != pages.SHORT:
+        draw = languages.chart_locale() + _SCRIPT.read_text(encoding="utf-8").replace("DARK", json.dumps(DARK))
+        scripts = (plotly_script(), draw)
+    policy = _POLICY.format(" ".join(map(script_hash, scripts)) or "'none'")
+    names |= {"scripts": tuple(map(SafeText, scripts))}
     text = languages.page(_DOCTYPE.sub("", pages.page(template, names)))
     return (_FIRST.read_text(encoding="utf-8").replace("POLICY", policy) + text).translate(_CONTROLS)
 

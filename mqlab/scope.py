@@ -14,6 +14,7 @@ from mqlab.memo import per_facts
 from mqlab.mqtt.brokers import KNOWN
 from mqlab.plugins import Named
 from mqlab.rows import Coverage
+from mqlab.shared import actors
 from mqlab.shared.wording import few
 from mqlab.sources import Role
 
@@ -30,6 +31,12 @@ WATCHED = 60.0
 silent after 45 s (session.timeout.ms), connections after a keep-alive of 60 s (MQTT clients' default)."""
 MINUTE = 60.0
 """Seconds within which the first and the last line of a source are known (``Coverage``)."""
+_OF_PRODUCERS = (
+    "producer.record_sends",
+    "producer.record_errors",
+    "producer.record_retries",
+    "producer.outgoing_bytes",
+)
 EXCERPT = "whole logs: what was read is an excerpt of a few lines"
 MOMENT = "logs that cover at least a minute"
 PART = 0.01
@@ -73,7 +80,16 @@ def _shown(facts: Facts, detector: Detector, present: frozenset[str]) -> bool:
     own = [c for c in facts.coverage if not c.software or _SYSTEM.get(c.software) in detector.SYSTEMS]
     roles = {c.role.name.lower().replace("_", "-") for c in own if c.data + c.noise > 0}
     there = roles | ({"positions"} if facts.positions else set())
+    there |= {"consumer"} if _consumers_told(facts) else set()
+    there |= {"producer"} if actors.producers_told(facts) or facts.named(*_OF_PRODUCERS) else set()
     return not wanted or bool(present.intersection(detector.SYSTEMS) and there.intersection(wanted))
+
+
+@per_facts
+def _consumers_told(facts: Facts) -> bool:
+    """Some consumer's log or position is in the material: a log names its group."""
+    named = any(e.group for e in facts.episodes) or any(s.scope == "consumer" for s in facts.settings)
+    return named or bool(facts.positions or facts.assignments)
 
 
 @per_facts

@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
+from itertools import islice
 
 from mqlab import units
 from mqlab.delivery.rows import Audit
@@ -15,19 +16,31 @@ from mqlab.findings import Change, Evidence, Finding, Severity
 from mqlab.languages import said
 from mqlab.languages.width import wrapped
 from mqlab.repairs import repairs
+from mqlab.reporting.evidence import dossiers, harmful
+from mqlab.reporting.impact import effects_of
 from mqlab.screens import audit
+from mqlab.screens.archives import archive_of, without_archive
 from mqlab.screens.audit import loss
-from mqlab.screens.rows import ROOM, WIDTH, labelled, line, local, placed, proof, row, sentences
+from mqlab.screens.rows import LABEL, ROOM, WIDTH, labelled, line, local, placed, proof, row, sentences
 from mqlab.shared.wording import clock
 from mqlab.symptoms import change_points
 from mqlab.terminal import safe
 
 _PROOFS = 5
+_LEAST_DRAIN = 1.0
+"""Seconds; nobody waits for a backlog that is gone sooner."""
+_MOST_EFFECTS = 3
 _OF_CLASS = 3
 """Findings of one class that are told one by one."""
+_LIFE = re.compile(
+    r"(?:process )?(?P<who>.+?)(?: started: running|: running|: starting"
+    r"|(?P<end> exited: (?P<status>status \d+)| exited: .*|: stopping in good order))"
+)
+"""What a change says of the life of a broker or process."""
+_MOST_MOMENTS = 6
 _DIGITS = re.compile(r"\d+")
 _REMARKS = {
-    "TRIGGERS": "triggers", "BEHIND": "cause", "DRAIN": "drain", "KEPT": "retention", "ORDER": "order",
+    "TRIGGERS": "triggers", "BEHIND": "cause", "DRAIN": "drain", "RETENTION": "retention", "ORDER": "order",
     "RETRIES": "retries",
 }  # fmt: skip
 """Rows that some findings add, and which of their short words stand there."""
@@ -37,9 +50,11 @@ def screen(
     diagnosis: Diagnosis, paths: Sequence[str], tz: tzinfo = UTC, *, audits: Sequence[Audit] = (), why: bool = False
 ) -> str:
     """Everything an on-call engineer wants to read first; *why* adds each class that was not checked."""
+    archive, diagnosis = archive_of(diagnosis), without_archive(diagnosis)
     lead = next((f for f in diagnosis.findings if f.severity > Severity.NOTICE), None)
     lines = list(_headline(diagnosis, lead))
     lines += _of_finding(diagnosis, lead, tz, audits) if lead is not None else _of_quiet(diagnosis, tz, audits)
+    lines += row("PLACES", f"all in {archive.removesuffix('!/')}") if archive else ()
     lines += [*_coverage(diagnosis), *_next_steps(diagnosis, paths, exit_code(diagnosis))]
     if why:
         lines += _every_class(diagnosis)
@@ -64,19 +79,10 @@ def _headline(diagnosis: Diagnosis, lead: Finding | None) -> Iterator[str]:
 
 
 def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequence[Audit]) -> Iterator[str]:
-    near = _relevant(diagnosis.changes, lead)
-    yield from row("STATUS", _status(diagnosis, lead, near, tz))
-    yield from row("WHEN", when) if (when := _when(lead, tz)) else ()
-    if "trigger" in lead.facts:
-        what, _, place = local(lead.facts["trigger"], lead.started_at, tz)[1].partition("  ")
-        yield placed("TRIGGER", what, place)
-    first = change_points.order(change_points.during(diagnosis.risers, lead), tz)
-    yield from row("FIRST", first, 3) if first else ()
-    for number, change in enumerate(near):
-        yield placed("" if number else "CHANGED", *_change(change, tz))
+    yield from _course(diagnosis, lead, tz)
     yield from _traffic(lead)
     for label, name in _REMARKS.items():
-        if name in lead.facts:
+        if name in lead.facts and not (name == "drain" and _is_over_at_once(lead)):
             yield line(label, lead.facts[name])
     yield from _proofs(lead)
     yield from _others(diagnosis, lead, tz)
@@ -88,6 +94,24 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
     yield from _rejected(diagnosis)
     for label, text in (("DO NOW", lead.mitigate), ("FIX", lead.remedy), ("VERIFY", lead.verify)):
         yield from row(label, sentences(text), 2)
+
+
+def _course(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
+    """Its state, what it cost, when it was, what set it off, what changed and what came back."""
+    near = _relevant(diagnosis.changes, lead)
+    yield from row("STATUS", _status(diagnosis, lead, near, tz))
+    if cost := list(islice(_effects(diagnosis, lead), _MOST_EFFECTS)):
+        yield line("IMPACT", "; ".join(map(said, cost)))
+    yield from row("WHEN", when) if (when := _when(lead, tz)) else ()
+    if "trigger" in lead.facts:
+        what, _, place = local(lead.facts["trigger"], lead.started_at, tz)[1].partition("  ")
+        yield placed("TRIGGER", what, place)
+    first = change_points.order(change_points.during(diagnosis.risers, lead), tz)
+    yield from row("EARLIEST", first, 3) if first else ()
+    for number, change in enumerate(near):
+        yield placed("" if number else "CHANGED", *_change(change, tz))
+    for number, told in enumerate(_restarts(diagnosis.changes, tz)):
+        yield line("" if number else "RESTARTS", told)
 
 
 def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iterator[str]:
@@ -175,6 +199,26 @@ def _change(change: Change, tz: tzinfo) -> tuple[str, str]:
     return f"{at}{change.what}{value}", " -> ".join(places)
 
 
+def _is_over_at_once(lead: Finding) -> bool:
+    return lead.measures.get("drain_seconds", _LEAST_DRAIN) < _LEAST_DRAIN
+
+
+def _restarts(changes: Sequence[Change], tz: tzinfo) -> Iterator[str]:
+    """Each broker and process that came back after an end that was seen, with its last ends and starts."""
+    lives: dict[str, list[tuple[float, str]]] = {}
+    for change in changes:
+        life = _LIFE.fullmatch(f"{change.what}: {change.after}")
+        if life is not None and change.at is not None and change.before is None:
+            ended = life["end"] and (f"exited with {life['status']}" if life["status"] else "stopped")
+            lives.setdefault(life["who"], []).append((change.at, ended or "started"))
+    for who, moments in list(lives.items()):
+        moments.sort()
+        ends = [number for number, (_, what) in enumerate(moments) if what != "started"]
+        if ends and any(what == "started" for _, what in moments[ends[0] :]):
+            known = [f"{datetime.fromtimestamp(at, tz):%H:%M:%S} {what}" for at, what in moments[ends[0] :]]
+            yield f"{who}: {', '.join(known[-_MOST_MOMENTS:])}"
+
+
 def _traffic(lead: Finding) -> Iterator[str]:
     measures, ledger = lead.measures, lead.ledger
     if not measures.get("bytes_out"):
@@ -192,13 +236,13 @@ def _traffic(lead: Finding) -> Iterator[str]:
     for stage in ledger.stages if ledger else ():
         share = units.percent(stage.bytes / ledger.bytes_out) if ledger and ledger.bytes_out else ""
         checked = stage.second_way if stage.name == "rejected-batches" else None
-        second = f"  (2nd way: {checked.rpartition('; ')[2]})" if checked else ""
+        second = f"  (cross check: {checked.rpartition('; ')[2]})" if checked else ""
         yield line("", f"{share:>7} {units.size(stage.bytes):>9}  {stage.label}{second}")
 
 
 def _proofs(lead: Finding) -> Iterator[str]:
     seen: set[str] = set()
-    label = "PROOF"
+    label = "EVIDENCE"
     for evidence in lead.evidence:
         kind = _DIGITS.sub("#", f"{evidence.source} {evidence.text[24:]}")
         if kind in seen or len(seen) >= _PROOFS:
@@ -210,6 +254,14 @@ def _proofs(lead: Finding) -> Iterator[str]:
             told = f"{count} such lines, attempts left always {lead.facts['attempts']}"
             yield line("", f"{told}; by partition {lead.facts.get('partitions', '?')}")
         label = ""
+
+
+def _effects(diagnosis: Diagnosis, finding: Finding) -> Iterator[str]:
+    """What it did, in the user's terms."""
+    if harmful(finding):
+        yield from (
+            effect.text for effect in effects_of([one for one in dossiers(diagnosis) if one.finding is finding])
+        )
 
 
 def _some(findings: Sequence[Finding]) -> Sequence[Finding]:
@@ -232,14 +284,16 @@ def _others(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
         last = max((e for e in other.evidence if e.line and not e.pointer), key=lambda e: e.line or 0, default=None)
         seen = f", last seen {other.ended_at.astimezone(tz):%H:%M:%S}" if other.ended_at else ""
         head = f"{said(other.severity.name)} {other.incident} {said(other.certainty.name)}{said(seen)}"
-        yield placed("OPEN" if other.ongoing else "ALSO", head, f"{last.source}:{last.line}" if last else "")
-        yield line("", f"  {other.statement}")
+        told = said(next(_effects(diagnosis, other), other.subject))
+        yield placed(
+            "OPEN" if other.ongoing else "ALSO", f"{head}: {told}", f"{last.source}:{last.line}" if last else ""
+        )
     yield from _left_out(others)
 
 
 def _rejected(diagnosis: Diagnosis) -> Iterator[str]:
     for number, entry in enumerate(diagnosis.rejected[:4]):
-        yield line("" if number else "NOT IT", f"{entry.incident}: {entry.because}")
+        yield line(" " * LABEL if number else "RULED OUT", f"{entry.incident}: {entry.because}")
 
 
 _CLOCKS = (("aligned", "aligned"), ("the log prints", "by a printed epoch"), ("given", "given"))

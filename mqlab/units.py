@@ -89,11 +89,19 @@ def told(measures: Mapping[str, float], name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A quantity with the bounds it is taken to lie in; infinite means never."""
+    """A quantity with the bounds it is taken to lie in; infinite means never.
+
+    A bound that the likely value passes was worked out from other sources than it: it is moved there.
+    """
 
     low: float
     likely: float
     high: float
+
+    def __post_init__(self) -> None:
+        """Lower bound, likely value, upper bound."""
+        object.__setattr__(self, "low", min(self.low, self.likely))
+        object.__setattr__(self, "high", max(self.high, self.likely))
 
     def words(self, value: Callable[[float], str]) -> str:
         """``36.0 min (31.2 min to 45.1 min)``; the likely one alone where the bounds read the same."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from mqlab.errors import CannotWriteError, ForeignFileError, OwnMaterialError
 _OURS = (b"mqlab", b"Skia/PDF")
 """What stands in the first part of the pages and findings that mqlab writes, and of a PDF that Chromium prints."""
 _PAGES = (".html", ".htm", ".pdf", ".json")
+_MARKDOWN, _OUR_MARKDOWN = (".md", ".markdown"), re.compile(rb"\(mqlab \d[^)\n]*\)")
+"""Markdown is what people write themselves, about mqlab too: ours names its version so."""
 _START = 64 << 10
 
 
@@ -86,4 +89,12 @@ def _holds(given: Path, target: Path) -> bool:
 
 def _is_ours(file: Path) -> bool:
     with file.open("rb") as raw:
-        return file.suffix.lower() in _PAGES and any(word in raw.read(_START) for word in _OURS)
+        start, ending = raw.read(_START), file.suffix.lower()
+    if ending in _MARKDOWN:
+        return _OUR_MARKDOWN.search(start) is not None
+    return ending in _PAGES and any(word in start for word in _OURS)
+
+
+def is_markdown(out: Path) -> bool:
+    """Whether *out* is to be Markdown."""
+    return out.suffix.lower() in _MARKDOWN

@@ -33,7 +33,7 @@ def contradictions(diagnosis: Diagnosis) -> list[str]:
 
 
 def _places(diagnosis: Diagnosis) -> Iterator[str]:
-    """A class has one place: found, ruled out, clear, not checked."""
+    """A class has one place: found, ruled out, clear, not checked; what it may be is neither clear nor ruled out."""
     places = {
         "found": {finding.incident for finding in diagnosis.findings},
         "ruled out": {one.incident for one in diagnosis.rejected},
@@ -42,6 +42,9 @@ def _places(diagnosis: Diagnosis) -> Iterator[str]:
     }
     for (one, here), (other, there) in combinations(places.items(), 2):
         yield from (f"{incident} is {one} and {other}" for incident in sorted(here & there))
+    maybe = {one.incident for one in diagnosis.verdict.hypotheses}
+    yield from (f"{incident} is a hypothesis and clear" for incident in sorted(maybe & places["clear"]))
+    yield from (f"{incident} is a hypothesis and ruled out" for incident in sorted(maybe & places["ruled out"]))
 
 
 def _order(diagnosis: Diagnosis) -> Iterator[str]:

@@ -202,12 +202,12 @@ def test_what_changed_first_is_a_row_of_the_screen_where_there_is_a_finding():
     changed = (riser("connects", 60, 70, who="press<b>\x1b", share=0.97),)
     lead = replace(split_loop(), started_at=None)
     found = [line for line in screen(replace(diagnosis(lead), risers=changed), ["x"]).splitlines()
-             if line.startswith("FIRST")]  # fmt: skip
+             if line.startswith("EARLIEST")]  # fmt: skip
     assert found == [
-        "FIRST    connects of press<b>\\u001b 1.00 -> 9.00/s (97.0 % of all) between 10:01:00 and 10:01:10"
+        "EARLIEST connects of press<b>\\u001b 1.00 -> 9.00/s (97.0 % of all) between 10:01:00 and 10:01:10"
     ]
     calm = replace(diagnosis(incident="healthy"), symptoms=(), risers=changed)
-    assert "FIRST" not in screen(calm, ["x"]) + screen(diagnosis(split_loop()), ["x"])
+    assert "EARLIEST" not in screen(calm, ["x"]) + screen(diagnosis(split_loop()), ["x"])
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_what_was_over_before_a_proven_incident_began_is_no_part_of_it(certainty
     changed = (riser("lag", 50, 60), riser("mqtt.heap_bytes", 62, 70, unit="B"))
     lead = replace(split_loop(), started_at=datetime.fromtimestamp(at(begins), UTC), certainty=certainty)
     text = screen(replace(diagnosis(lead), risers=changed), ["x"])
-    found = [line.split()[1] for line in text.splitlines() if line.startswith("FIRST")]
+    found = [line.split()[1] for line in text.splitlines() if line.startswith("EARLIEST")]
     assert found == ([shown] if shown else [])
 
 

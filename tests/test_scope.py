@@ -157,3 +157,16 @@ def test_systems_of_which_there_is_nothing_are_no_classes_that_were_not_checked(
     told = diagnose(facts(JOINED, CLIENT_LOG))
     assert [one.incident for one in told.absent] == ["rocketmq", "mqtt"]
     assert (*told.unchecked, *told.absent) == told.not_checked
+
+
+REFUSED = episode("produce-retry", "10:05:00", "clients/app.log", client_id="app", reason="NETWORK_EXCEPTION")
+OF_GROUPS = {"group-churn", "poll-interval-exceeded", "poison-pill-stall", "offset-reset-loss", "retention-loss"}
+OF_PRODUCERS = {"producer-duplicates", "under-min-isr"}
+
+
+def test_logs_of_producers_clear_nothing_of_groups_and_those_of_consumers_nothing_of_producers():
+    producers, consumers = clear(CLIENT_LOG, REFUSED), clear(CLIENT_LOG, replace(JOINED, group="billing"))
+    assert not producers & OF_GROUPS
+    assert producers >= OF_PRODUCERS
+    assert not consumers & OF_PRODUCERS
+    assert consumers >= OF_GROUPS

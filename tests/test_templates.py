@@ -1,6 +1,7 @@
 """Templates: a team's own is data, what is wrong in it is said with its line; colours can be read by everybody."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ from report_example import example
 from mqlab import cli, report
 from mqlab.errors import ForeignFileError, MqlabError
 from mqlab.figures import style
+from mqlab.figures.drawing import drawing
 from mqlab.notes import IncidentNotes
 from mqlab.reporting import pages, printing
 from mqlab.reporting.pages import BadTemplateError
@@ -212,3 +214,42 @@ def test_words_and_lines_of_figures_stand_out_from_the_page(dark):
 
     assert [one for one, shade in shades.items() if contrast(shade, paper) < 4.5] == []
     assert [one for one, shade in lines.items() if contrast(shade, paper) < 3] == []
+
+
+def test_the_short_page_runs_no_script_draws_its_timeline_itself_and_is_fit_for_mail():
+    text = page("short")
+
+    assert "script-src 'none'" in text
+    assert "<script" not in text
+    assert '<svg class="drawing"' in text
+    assert ">batch splits</text>" in text
+    assert len(text.encode()) < 100_000
+
+
+def test_a_lane_named_by_the_material_is_escaped_in_the_drawn_timeline():
+    facts, diagnosis = example()
+    hostile = replace(diagnosis.findings[1], incident="<script>x</script>")
+    found = replace(diagnosis, findings=(diagnosis.findings[0], hostile))
+    capture = SimpleNamespace(facts=facts, diagnosis=found, notes=IncidentNotes(), paths=("x",))
+    text = report.html(capture, template="short")
+
+    assert ">&lt;script&gt;x&lt;/script&gt;</text>" in text
+    assert "<script" not in text
+
+
+def test_a_timeline_of_nothing_is_no_drawing():
+    assert drawing(style.empty("Nothing.", 60)) is None
+
+
+def test_the_contents_list_names_each_section_that_is_shown_in_its_order():
+    text = page("default")
+    contents = re.search(r'<nav class="contents".*?</nav>', text, re.DOTALL)[0]
+    linked = re.findall(r'<li><a href="#([^"]+)">', contents)
+    shown = re.findall(r'<(?:section|details)[^>]* id="([^"]+)"', text.partition("</nav>")[2])
+
+    assert linked == [
+        "story", "impact", "causes", "story-timeline", "noticed", "actions", "open", "ledger", "evidence", "changes",
+        "not-checked", "coverage",
+    ]  # fmt: skip
+    assert [one for one in shown if one in linked] == linked
+    assert '<nav class="contents"' not in page("short")

@@ -86,3 +86,7 @@ def test_an_interval_gives_its_bounds_where_they_read_otherwise():
     assert told({"bytes_in": 2e6, "bytes_in_low": 1e6, "bytes_in_high": 3e6}, "bytes_in") == (
         "2.00 MB (1.00 MB to 3.00 MB)"
     )
+
+
+def test_a_value_is_within_its_bounds():
+    assert Interval(0.0, 5.43e6, -23e6) == Interval(0.0, 5.43e6, 5.43e6)

@@ -32,8 +32,13 @@ _TELLING = re.compile(
     r"(?:Leader|Follower) \S+ starts at|Incremented log start"
 )
 """What a reader looks for in a line."""
-_HEAD = re.compile(r"^(?:\[?\d{4}-\d\d-\d\d[T ][\d:,.]+Z?\]? *)(?:[A-Z]{4,5} +)?(?:\[[^\]]*\]:? +)?(?:\S+ - )?")
-"""Moment, level, thread and logger of a log line."""
+_HEAD = re.compile(
+    r"^(?:\[?\d{4}-\d\d-\d\d[T ][\d:,.]+(?:Z|[+-]\d\d:?\d\d)?\]? *)(?:[A-Z]{4,5} +)?(?:\d+ --- )?(?:\[[^\]]*\]:? +)?"
+    r"(?:\S+ +[-:] )?(?:\[(?:[A-Z]\w+ )?\w+=[^\]]*\]:? )?"
+)
+"""Moment, level, process, thread, logger and client of a log line."""
+_IDS = re.compile(r"(?<=-[0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+"""What follows the first part of a random id, which tells it from others."""
 
 
 def row(label: str, text: str, most: int = 9) -> Iterator[str]:
@@ -47,12 +52,13 @@ def row(label: str, text: str, most: int = 9) -> Iterator[str]:
 
 def line(label: str, text: str) -> str:
     """*text* behind its label, on one line."""
-    return labelled(label) + clipped(said(safe(text)), ROOM)
+    head = labelled(label)
+    return head + clipped(said(safe(text)), WIDTH - cells(head))
 
 
 def labelled(label: str) -> str:
-    """The label column of a row."""
-    return filled(said(label), LABEL)
+    """The label column of a row, one wider where the label fills it."""
+    return filled(said(label), max(LABEL, cells(said(label)) + 1))
 
 
 def columns(table: Sequence[Sequence[str]], left: Collection[int]) -> Iterator[str]:
@@ -96,13 +102,16 @@ def excerpt(text: str, room: int) -> str:
     whole = text.strip()
     if len(whole) <= room:
         return whole
+    whole = _IDS.sub("…", re.sub(r"\s{3,}", "  ", whole))
+    if len(whole) <= room:
+        return whole
     if re.match(r"[\w.]+ ?=", whole):
         return clipped(whole, room)
     found = _TELLING.search(whole)
     head = _HEAD.match(whole)
     start = found.start() if found else head.end() if head else 0
     fitting = len(whole) - room + 2
-    if start > fitting:  # the end of the line fits whole, with more of what stands before it
+    if found and start > fitting:  # the end of the line fits whole, with more of what stands before it
         start = fitting + len(whole[fitting:]) - len(whole[fitting:].split(" ", 1)[-1])
     return "… " + clipped(whole[start:].lstrip(), room - 2) if start else clipped(whole, room)
 
@@ -147,6 +156,8 @@ def _coloured(text: str) -> str:
     if head in colours and gap and not rest.startswith(" ") and not re.match(r"[^ ]*:", rest):
         return click.style(head, fg=colours[head], bold=True) + gap + rest
     label = re.match(r"(?:[A-Z][A-Z ]*[A-Z]|[^\W\dA-Za-z_]+(?: [^\W\dA-Za-z_]+)*)(?= +\S)", text)
-    if label is None or cells(text[: len(text) - len(text[label.end() :].lstrip())]) != LABEL:
+    if label is None:
+        return text
+    if cells(text[: len(text) - len(text[label.end() :].lstrip())]) != max(LABEL, cells(label[0]) + 1):
         return text
     return click.style(label[0], bold=True) + text[label.end() :]

@@ -42,7 +42,7 @@ def test_a_repair_after_which_nothing_was_seen_is_told_instead_of_advised():
         False,
         "Changed already: consumer c-1 max.poll.records 400 → 60 (10:06:00). It was not seen after that, up to "
         "10:09:00. Verify before you change more.",
-        "Keep that change and check that it does all of the following. max.poll.records ≤ 85.",
+        "max.poll.records ≤ 85.",
     )
 
 

@@ -53,16 +53,12 @@ def with_repairs(finding: Finding, happened: Sequence[Change], until: float | No
     told = f"Changed already: {few([_told(one) for one in made], _SHOWN)}."
     done, seen = max(one.at or 0.0 for one in made), finding.ended_at
     if seen is None or until is None:
-        return replace(finding, mitigate=f"{told} {finding.mitigate}")
+        return replace(finding, mitigate=" ".join((told, finding.mitigate)))
     if seen.timestamp() > done:
-        return replace(
-            finding, mitigate=f"{told} It was seen after that, last at {units.clock(seen)}. {finding.mitigate}"
-        )
-    return replace(
-        finding,
-        ongoing=False,
-        mitigate=f"{told} It was not seen after that, up to {units.clock(until)}. Verify before you change more.",
-    )
+        again = f"It was seen after that, last at {units.clock(seen)}."
+        return replace(finding, mitigate=" ".join((told, again, finding.mitigate)))
+    gone = f"It was not seen after that, up to {units.clock(until)}. Verify before you change more."
+    return replace(finding, ongoing=False, mitigate=" ".join((told, gone)))
 
 
 def _told(change: Change) -> str:

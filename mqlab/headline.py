@@ -96,8 +96,10 @@ def _of_none(diagnosis: Diagnosis) -> str:
         return f"Nothing wrong found in {watched} of {names}: {len(diagnosis.clear)} classes of incident ruled out"
     if verdict.hypotheses:
         first = verdict.hypotheses[0]
-        what = "nothing is wrong" if first.incident == "healthy" else cause(first.incident)
-        return f"Undetermined; most likely {what}" if is_likely(first) else f"Undetermined; it may be that {what}"
+        if is_likely(first):
+            calm = first.incident == "healthy"
+            return f"Undetermined; most likely {'nothing is wrong' if calm else cause(first.incident)}"
+        return f"Undetermined; it may be that {cause(first.incident)}"
     if diagnosis.symptoms:
         return f"Undetermined: {units.counted(len(diagnosis.symptoms), 'symptom')} that nothing found explains"
     return "Undetermined: the material does not suffice to call it healthy"

@@ -272,8 +272,9 @@ def sentence(ranked: Sequence[Hypothesis]) -> str:
     rest = f", or {few([h.incident for h in others], 2, 'others')}" if others else ""
     if first.incident == "healthy":
         return f"{first.explains[0][:1].upper()}{first.explains[0][1:]}; {first.against[0]}."
-    begin = "Most likely" if is_likely(first) else "It may be"
-    told = f"{begin} {first.incident} ({first.explains[0].partition('. ')[0].removesuffix('.')}){rest}."
+    why = first.explains[0].partition(". ")[0].removesuffix(".")
+    told = f"Most likely {first.incident} ({why}){rest}." if is_likely(first) else ""
+    told = told or f"It may be {first.incident} ({why}){rest}."
     return f"{told} To tell: {first.settle[0].missing}." if first.settle else told
 
 

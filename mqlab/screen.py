@@ -136,8 +136,11 @@ def _hypotheses(verdict: Verdict) -> Iterator[str]:
     """Each with its share of the lines, what proves it, what speaks against it, and how to tell."""
     shown: set[Evidence] = set()
     for hypothesis in verdict.hypotheses:
-        share = "" if hypothesis.incident == "healthy" else f", would explain {units.percent(hypothesis.weight)}"
-        yield from row("MAYBE", f"{hypothesis.incident}{share}: {'; '.join(hypothesis.explains[:2])}", 2)
+        share, signs = units.percent(hypothesis.weight), "; ".join(hypothesis.explains[:2])
+        is_calm = hypothesis.incident == "healthy"
+        yield from row(
+            "MAYBE", f"healthy: {signs}" if is_calm else f"{hypothesis.incident}, would explain {share}: {signs}", 2
+        )
         fresh = [evidence for evidence in hypothesis.evidence[:2] if evidence not in shown]
         shown.update(fresh)
         yield from (proof("", evidence, "  ") for evidence in fresh)

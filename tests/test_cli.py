@@ -207,8 +207,8 @@ STRING, NUMBER, BOOLEAN, LIST = str, (int, float), bool, list
 MAYBE = (str, type(None))
 FINDING = {
     "id": STRING, "incident": STRING, "severity": STRING, "certainty": STRING, "subject": STRING, "started_at": MAYBE,
-    "ended_at": MAYBE, "ongoing": BOOLEAN, "measures": dict, "evidence": LIST, "explains": LIST, "statement": STRING,
-    "mitigate": STRING, "remedy": STRING, "verify": STRING,
+    "ended_at": MAYBE, "ongoing": BOOLEAN, "over": BOOLEAN, "measures": dict, "evidence": LIST, "explains": LIST,
+    "statement": STRING, "mitigate": STRING, "remedy": STRING, "verify": STRING,
 }  # fmt: skip
 MATERIAL = {
     "files": int, "bytes": int, "lines": int, "data_lines": int, "noise_lines": int, "rejected_lines": int,

@@ -87,4 +87,4 @@ lab: setup ## open the notebooks in JupyterLab
 
 clean: ## remove what was built, .venv included
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache \
-	  spark-warehouse metastore_db derby.log report.html report.findings.json
+	  spark-warehouse metastore_db derby.log report.html report.findings.json mqlab-demo.*

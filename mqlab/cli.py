@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -98,6 +99,17 @@ def commands() -> None:
     """Turn what was gathered in a message-broker incident into a verdict with its proof."""
 
 
+_KEPT = ("plugins", "since", "until", "group", "topic", "client", "log_tz", "ledger")
+"""Options that decide what is found: commands that lead on need them too."""
+
+
+def _narrowing(material: Mapping[str, Any]) -> Iterator[str]:
+    for name in _KEPT:
+        given = material.get(name) or ()
+        for value in (given,) if isinstance(given, str) else given:
+            yield from (f"--{name.replace('_', '-')}", value)
+
+
 @commands.command()
 @common
 @written
@@ -113,8 +125,7 @@ def triage(form: str, output: str | None, why: bool, exit_code: bool, **material
     if form == "json":
         text = jsonout.dumps(capture.diagnosis)
     else:
-        named = [word for plugin in material["plugins"] for word in ("--plugins", plugin)]
-        paths = [*material["paths"], *named]
+        paths = [*material["paths"], *_narrowing(material)]
         text = screen.screen(capture.diagnosis, paths, zone, audits=audits(capture.facts), why=why)
     deliver(text, output, str if form == "json" else rows.coloured)
     return screen.exit_code(capture.diagnosis) if exit_code else 0

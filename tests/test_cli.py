@@ -257,6 +257,11 @@ def test_since_and_until_narrow_what_is_looked_at(run):
 
 
 @pytest.mark.slow
+def test_commands_that_lead_on_look_at_the_same(run):
+    _, out, _ = run("triage", LEADING, "--since", "2026-11-21T12:23:00Z", "--log-tz", "*.log=UTC")
+    assert f"mqlab show F1 {LEADING} --since 2026-11-21T12:23:00Z --log-tz '*.log=UTC'" in out
+
+
 def test_the_zone_of_logs_and_the_zone_shown_are_options(run):
     log = f"{LEADING}/clients/bridge.log"
     tokyo = json.loads(run("triage", log, "--format", "json", "--log-tz", "*.log=Asia/Tokyo")[1])

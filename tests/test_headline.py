@@ -116,7 +116,7 @@ def test_a_course_has_the_trigger_what_began_and_the_change_that_ended_it():
     assert parts(replace(split_loop(), facts=CURED), changes=(SIZE,)) == [
         ("trigger", "12:20:34", "first payload of 6.15 MB", "#F1", False),
         ("effect", "12:20:44", "the same batches are split and sent again, 586 times in all", "#F1", False),
-        ("end", "12:23:16", f"last seen, then changed at 12:23:20: {SIZE.what}: 1638400 → 16384", "#C1", True),
+        ("end", "12:23:16", f"last seen; changed at 12:23:20: {SIZE.what}: 1638400 → 16384", "#C1", True),
     ]  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """What nothing explains about groups: queues that stand still, and ids that nobody can judge yet."""
 
-from facts_builder import facts
+from facts_builder import facts, log
 from group_builder import broker_log, listings, queue, queues
 
 from mqlab.verdict import diagnose
@@ -26,7 +26,8 @@ def test_one_queue_that_stands_still_is_no_health():
 
 def test_an_idle_queue_and_a_short_pause_are_healthy():
     rows = [queue("broker-a/0", [(600, 0, 0)]), queue("broker-a/1", [(520, 3, 3), (80, 3, 0)])]
-    assert told(MEMBERS, rows, queues(4, range(4), seconds=600, broker="broker-b")) == ("healthy", ())
+    logs = log("logs/broker.log", "rocketmq-broker-log"), log("logs/client.log", "rocketmq-client-log")
+    assert told(MEMBERS, rows, logs, queues(4, range(4), seconds=600, broker="broker-b")) == ("healthy", ())
 
 
 def test_an_id_that_is_shared_when_the_material_ends_is_no_health():

@@ -134,6 +134,6 @@ def _end(first: Finding, changes: Sequence[Change], anchor: str) -> Iterator[Ste
         at = units.clock(first.ended_at)
         if by:
             number, one = by[0]
-            yield Step("end", at, f"last seen, then changed at {units.clock(one.at)}: {_words(one)}", f"#C{number}", True)
+            yield Step("end", at, f"last seen; changed at {units.clock(one.at)}: {_words(one)}", f"#C{number}", True)
         else:
             yield Step("end", at, "the last sign of it", anchor)

@@ -1,11 +1,13 @@
 """Brokers, or the members of a group, are restarted one after another, equally often: a deploy or an upgrade.
 
 Fires: brokers of one cluster stopped in good order and came back, one at a time, or a single one did so once; every
-member of a RocketMQ group came again once, from the same hosts; every member of a Kafka group came again as a new
-process, all equally often, one after another.
+member of a RocketMQ group unregistered and came again once, from the same hosts, or, where nothing tells how it ended,
+one after another; every member of a Kafka group left in good order, or with a stop in its own log, or was replaced by
+a process of another version or other settings, and came again, all equally often, one after another.
 Quiet: one broker that comes back again and again, starts without an orderly stop, brokers that are down together, a
 group that has other hosts afterwards or a second process on each, members that connect again after a broker's start;
-Kafka members that fell out before or meanwhile, die in a loop, are all stopped at once, are added or taken away.
+members that are killed: expelled without a good-bye, or gone without unregistering; Kafka members that fell out before
+or meanwhile, die in a loop, are all stopped at once, are added or taken away.
 """
 
 from __future__ import annotations
@@ -45,12 +47,13 @@ Outage = tuple[float, float, Episode, Episode]
 def detect(facts: Facts) -> Result:
     """One notice for a restart that went from broker to broker, and one for each group whose members came again."""
     kafka = kafka_groups.groups(facts)
-    rounds = [one for group in groups(facts) for one in members.rounds(facts, group) if one.whole]
+    rounds = [one for group in groups(facts) for one in members.releases(facts, group)]
     rounds += [one for group in kafka for one in restarts.releases(facts, group)]
     brokers = _of_brokers(facts)
     if rounds:
         return Result((*brokers.findings, *(_of_group(facts, one) for one in rounds)))
     reasons = [why for group in kafka if (why := restarts.no_release(facts, group))]
+    reasons += [why for group in groups(facts) if (why := members.no_release(facts, group))]
     if reasons and not brokers.findings:
         return Result(rejected="; ".join([*reasons, *([brokers.rejected] if brokers.rejected else [])]))
     return CLEAR if brokers.missing and (groups(facts) or kafka) else brokers

@@ -169,9 +169,9 @@ def _trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Li
     if one.static and not died and not woke:
         return "is a static member, which says nothing when it stops"
     names = {o.client_id for o in distinct([life])} | {one.client_id}
-    for round_ in restarts.rounds(facts, group):
-        meanwhile = round_.since - one.reach <= one.at <= round_.until + one.reach
-        if one.replaced and meanwhile and names & set(round_.members) and (round_.whole or not died):
+    for release in restarts.releases(facts, group):
+        meanwhile = release.since - one.reach <= one.at <= release.until + one.reach
+        if one.replaced and meanwhile and names & set(release.members):
             return "was replaced with the others"
     return None
 

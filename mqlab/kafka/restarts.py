@@ -10,18 +10,21 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import inf
+from math import inf, nextafter
 from statistics import median
 
 from mqlab.facts import Episode, Facts
 from mqlab.kafka import groups, log_lines, poll_limits
+from mqlab.kafka.endings import EXITED
 from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import CLOSED
 from mqlab.kafka.rows import End, Life
 from mqlab.memo import per_facts
 from mqlab.rows import Shape
+from mqlab.shared import configured
 from mqlab.shared.benign_lines import ORDERLY, WANTED
 from mqlab.shared.restarts import BACKOFF, CLOCKS, TAKEN_BACK, Restart, Round, runs
+from mqlab.units import counted
 
 NEAR = 60.0
 """Seconds around the end of a process in which an exit, an error or another name belongs to it: the last line of a
@@ -107,7 +110,7 @@ def _restart(old: Life, new: Life) -> Restart:
         member=new.client_id,
         stopped=stopped,
         started=started,
-        orderly=old.end is End.LEFT or old.process_stopped is not None,
+        orderly=old.end is End.LEFT or (old.process_stopped is not None and old.because != EXITED),
         lived=None if old.since is None else stopped - old.since,
         evidence=(
             *(place.because("a member ends") for place in old.evidence[-1:]),
@@ -161,16 +164,32 @@ def no_release(facts: Facts, group: str) -> str | None:
 
 
 def _why_not(facts: Facts, round_: Round) -> str | None:
-    out = [life.until or 0.0 for life in lives(facts, round_.group) if life.end in _BROKEN or fenced(life)]
-    if any(round_.since - NEAR <= at <= round_.until for at in out) or _failing(facts, round_):
+    ended = [(life.until, life) for life in lives(facts, round_.group) if life.until is not None]
+    near = [life for until, life in ended if round_.since - NEAR <= until <= round_.until]
+    if any(life.end in _BROKEN or fenced(life) for life in near) or _failing(facts, round_):
         return "its members were restarted after they had dropped out of the group"
+    if any(life.failed for life in near):
+        return "a process failed, though it left the group in good order"
+    died = {one.member for one in round_.restarts if not one.orderly and not _deployed(facts, one)}
+    if died:
+        return f"{counted(len(died), 'member')} ended without leaving the group and without a line that says so"
     if not round_.whole:
         return "not all of its members were restarted, or not equally often"
     if not round_.sequence:
         return "its members were stopped together"
-    if round_.times > TAKEN_BACK and not all(restart.orderly for restart in round_.restarts):
-        return "its members died again and again"
     return None
+
+
+def _deployed(facts: Facts, restart: Restart) -> bool:
+    """Its new process printed another version or other settings than the one before it."""
+    member, until = restart.member, restart.started + NEAR
+    last = min(restart.stopped, nextafter(restart.started, 0.0))
+    if configured.version_of(facts, member, last) != configured.version_of(facts, member, until):
+        return True
+    own = [s for s in facts.settings if s.scope == "consumer" and s.owner == member and s.origin == "printed"]
+    printed = sorted((s.at, s.key, s.value) for s in own if s.at is not None and s.at <= until)
+    before = {key: value for at, key, value in printed if at <= last}
+    return any(before.get(key, value) != value for at, key, value in printed if at > last)
 
 
 def _failing(facts: Facts, round_: Round) -> bool:

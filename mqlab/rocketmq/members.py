@@ -15,7 +15,8 @@ from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.shared.actors import base_name, folder
 from mqlab.shared.queues import OWN, TOGETHER, Member, Points, Snapshot, Stream, of_groups
-from mqlab.shared.restarts import Restart, Round, runs
+from mqlab.shared.restarts import CLOCKS, Restart, Round, runs
+from mqlab.units import counted
 
 ROCKETMQ = "rocketmq"
 EXPIRY = 130.0
@@ -193,12 +194,44 @@ def _restarts(facts: Facts, view: Stream) -> Iterator[Restart]:
         for member in (there[process] for process in sorted(there.keys() - seen)):
             left = [old for old in former[member.host] if gone[old] <= snapshot.at + EXPIRY]
             if left and not afresh:
-                former[member.host].remove(min(left, key=gone.__getitem__))
+                old = min(left, key=gone.__getitem__)
+                former[member.host].remove(old)
                 places = (member.evidence.because("a member comes again"),)
-                yield Restart(member.host, snapshot.at, snapshot.at, orderly=True, lived=None, evidence=places)
+                stopped = min(gone[old], snapshot.at)
+                yield Restart(member.host, stopped, snapshot.at, _said_so(facts, old, gone[old]), None, places)
         for process in sorted(there.keys() - seen):
             former[process[0]].append(process)
         seen |= there.keys()
+
+
+def releases(facts: Facts, group: str) -> tuple[Round, ...]:
+    """Rounds in which every member came again, and none is seen to have ended without unregistering.
+
+    Where nothing tells how they ended, they must have been replaced one after another.
+    """
+    return tuple(
+        one
+        for one in rounds(facts, group)
+        if one.whole and not _lost(one) and (one.sequence or all(restart.orderly for restart in one.restarts))
+    )
+
+
+def no_release(facts: Facts, group: str) -> str | None:
+    """Which restarts of a group's members contradict a release; None where none do."""
+    died = {restart.member for one in rounds(facts, group) for restart in _lost(one)}
+    return f"{group}: {counted(len(died), 'member')} ended without unregistering" if died else None
+
+
+def _lost(round_: Round) -> list[Restart]:
+    return [restart for restart in round_.restarts if restart.orderly is False]
+
+
+def _said_so(facts: Facts, process: Process, at: float) -> bool | None:
+    """A broker's log has its good-bye; not, if that has only the end of its connection; None where it has neither."""
+    _, client, place = process
+    told = facts.near(at, CLOCKS, "consumer-disconnected")
+    ends = {line.reason for line in told if line.client_id == client or (place and line.peer == place)}
+    return True if "unregistered" in ends else False if ends & {"closed", "expired"} else None
 
 
 def _process(view: Stream, member: Member) -> Process:

@@ -24,8 +24,8 @@ class Restart:
     """Its client id; of RocketMQ, where a new process has another one, its host."""
     stopped: float
     started: float
-    orderly: bool
-    """The process said that it stops, or its member left."""
+    orderly: bool | None
+    """The process said that it stops, or its member left; None where nothing tells how it ended."""
     lived: float | None
     """Seconds that the life lasted which ended; None where its begin is not known."""
     evidence: tuple[Evidence, ...]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from churn_builder import BROKER_LOG, exited, runs, steady
-from facts_builder import at, episode, facts, log
+from facts_builder import at, episode, facts, log, version
 from kafka_builder import GROUP, client, coordinator, member
 from taking_away import PARTS, without
 
@@ -201,12 +201,52 @@ def test_a_crash_and_a_member_that_is_added_before_all_are_stopped_are_no_releas
     assert detect(facts(broker, again, SET)).findings == ()
 
 
-def test_members_that_are_gone_without_a_word_after_an_error_are_no_release():
-    broker, logs = deploy(60, 90, 120)
-    killed = [[e for e in own if e.kind not in ("app-stopping", "leave-sent")] for own in logs]
-    expelled = [replace(e, kind="member-expired") if e.kind == "member-left" else e for e in broker]
-    given = facts(expelled, killed, SET, WORK)
-    assert [f.incident for f in detect(given).findings] == ["rolling-restart"]
+def kill(*whom):
+    """The same restarts, of which these members are expelled for their heartbeats and say nothing before."""
+    broker, logs = deploy(60, 90, 120, reason="removing member {%s} on heartbeat expiration")
+    silent = [[e for e in own if e.kind not in ("app-stopping", "leave-sent")] for own in logs]
+    ended = [
+        replace(e, kind="member-expired") if e.kind == "member-left" and e.member_id[0] in whom else e for e in broker
+    ]
+    return ended, [quiet if name in whom else own for name, quiet, own in zip("abc", silent, logs, strict=True)]
+
+
+ANEW = (("a", 60), ("b", 90), ("c", 120))
+CHANGED = tuple(row for name, when in ANEW for row in runs(name, records=100, when=clock(when + 5))[0])
+
+
+@pytest.mark.parametrize("whom", ["a", "abc"])
+def test_members_that_are_expelled_without_a_good_bye_died_in_whatever_sequence(whom):
+    result = detect(facts(kill(*whom), SET, WORK))
+    assert result.findings == ()
+    assert "ended without leaving the group and without a line that says so" in result.rejected
+
+
+def test_members_that_are_expelled_and_say_in_their_own_log_that_they_stop_are_released():
+    broker, _ = kill(*"abc")
+    own = [[e for e in these if e.kind != "leave-sent"] for these in deploy(60, 90, 120)[1]]
+    assert [f.incident for f in detect(facts(broker, own, SET, WORK)).findings] == ["rolling-restart"]
+
+
+def test_an_exit_by_a_kill_is_no_word_of_a_stop():
+    killed = [exited(name, when, 137) for name, when in ANEW]
+    assert detect(facts(kill(*"abc"), killed, SET, WORK)).findings == ()
+
+
+@pytest.mark.parametrize(("key", "found"), [("max.poll.records", 1), ("session.timeout.ms", 0)])
+def test_processes_that_come_with_other_settings_were_deployed_however_the_former_ones_ended(key, found):
+    rows = [row for row in CHANGED if row.key == key]
+    assert len(detect(facts(kill(*"abc"), SET, WORK, rows)).findings) == found
+
+
+def test_processes_that_come_with_another_version_were_deployed():
+    newer = [version("3.7.0", f"clients/{name}.log", when + 5) for name, when in ANEW]
+    assert len(detect(facts(kill(*"abc"), SET, WORK, newer)).findings) == 1
+
+
+def test_members_that_are_gone_after_an_error_are_no_release_in_spite_of_other_settings():
+    given = facts(kill(*"abc"), SET, WORK, CHANGED)
+    assert len(detect(given).findings) == 1
     error = Shape("clients/b.log", "ERROR", "out of disk", 1, 40, at(89), at(89), 70, "out of disk")
     assert detect(replace(given, shapes=(error,))).findings == ()
 
@@ -220,6 +260,14 @@ def test_restarts_after_members_fell_out_are_a_repair_and_no_release(line):
     result = detect(facts(deploy(60, 90, 120), line, SET, WORK))
     assert result.findings == ()
     assert "after they had dropped out of the group" in result.rejected
+
+
+def test_a_process_that_closes_its_consumer_and_exits_with_an_error_is_not_released():
+    broker, logs = deploy(60, 90, 120)
+    closed = [[e for e in own if e.kind != "app-stopping"] for own in logs]
+    assert len(detect(facts(broker, closed, SET, WORK)).findings) == 1
+    failed = exited("b", 92, 1)
+    assert detect(facts(broker, closed, failed, SET, WORK)).findings == ()
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from facts_builder import at, episode, facts
 from group_builder import GROUP, broker_log, connected, listing
 
@@ -31,7 +34,31 @@ def test_members_that_leave_and_come_with_other_ids_were_restarted():
     rows = (*BEGIN, goes(190, "A@1", "10.0.0.1:1"), goes(250, "B@1", "10.0.0.2:1"), *NEXT)
     assert hosts(rows) == (("10.0.0.1", "10.0.0.2"), True)
     (found,) = rounds(facts(rows, broker_log()), GROUP)
-    assert (found.since, found.until) == (at(200), at(260))
+    assert (found.since, found.until) == (at(190), at(260))
+
+
+def ended(how):
+    """What is said of two members that end in this way and come again."""
+    rows = (*BEGIN, goes(190, "A@1", "10.0.0.1:1"), goes(250, "B@1", "10.0.0.2:1"), *NEXT)
+    told = [replace(row, reason=how) if row.kind == "consumer-disconnected" else row for row in rows]
+    return detect(facts(told, broker_log()))
+
+
+def test_members_that_unregister_and_come_again_are_released():
+    assert [one.incident for one in ended("unregistered").findings] == ["rolling-restart"]
+
+
+@pytest.mark.parametrize("how", ["closed", "expired"])
+def test_members_whose_connection_ends_without_a_good_bye_are_not(how):
+    assert (ended(how).findings, ended(how).rejected) == ((), f"{GROUP}: 2 members ended without unregistering")
+
+
+def test_listings_in_which_all_members_are_others_at_once_tell_of_no_release():
+    seen = [
+        listing(t, *(f"{name}@{1 if t < 100 else 2} 10.0.0.{n}:{t}" for n, name in enumerate("AB", 1)))
+        for t in range(0, 300, 20)
+    ]
+    assert detect(facts(seen)).findings == ()
 
 
 def test_two_releases_an_hour_apart_are_one_each():
@@ -40,8 +67,8 @@ def test_two_releases_an_hour_apart_are_one_each():
     last = (goes(3850, "B@2", "10.0.0.2:2"), comes(3860, "B@3", "10.0.0.2:3"))
     found = rounds(facts(first, again, last, broker_log()), GROUP)
     assert [(one.since, one.until, one.whole) for one in found] == [
-        (at(200), at(260), True),
-        (at(3800), at(3860), True),
+        (at(190), at(260), True),
+        (at(3790), at(3860), True),
     ]
 
 
@@ -60,7 +87,7 @@ def test_one_process_that_left_has_one_successor():
     rows = (*BEGIN, goes(190, "A@1", "10.0.0.1:1"), goes(250, "B@1", "10.0.0.2:1"), *NEXT)
     beside = (comes(270, "A@3", "10.0.0.1:3"), comes(275, "B@3", "10.0.0.2:3"))
     (found,) = rounds(facts(rows, beside, broker_log()), GROUP)
-    assert (found.since, found.until) == (at(200), at(260))
+    assert (found.since, found.until) == (at(190), at(260))
 
 
 def test_clients_that_connect_again_after_a_brokers_start_were_not_restarted():

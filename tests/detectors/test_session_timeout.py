@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from churn_builder import BROKER_LOG, exited, runs, steady, worked
-from facts_builder import at, episode, facts, log, series, settings
+from facts_builder import at, episode, facts, log, series, settings, version
 from kafka_builder import GROUP, client, coordinator
 from taking_away import PARTS, without
 
@@ -287,7 +287,8 @@ def test_a_static_member_that_polled_too_late_is_expelled_and_is_none(timeout, s
     assert others(given) == ["poll-interval-exceeded"]
 
 
-def test_members_that_are_killed_one_after_another_in_a_release_are_none():
+def restarted_without_leaving(*more):
+    """Two members that are expelled one after the other while their next processes join."""
     broker = coordinator("""
         10:00:00 preparing 0 Adding new member {a1} with group instance id None
         10:00:03 stable 1 2
@@ -309,10 +310,20 @@ def test_members_that_are_killed_one_after_another_in_a_release_are_none():
         for name, start, join in (("a", "10:01:02", "10:01:12"), ("b", "10:01:32", "10:01:42"))
     ]  # fmt: skip
     work = (steady("a", 4, 60), steady("a", 76, 120), steady("b", 4, 90), steady("b", 106, 120))
-    given = facts(broker, logs, work, SET)
-    result = detect(given)
-    assert result.findings == ()
-    assert "replaced with the others" in result.rejected
+    return facts(broker, logs, work, SET, *more)
+
+
+def test_members_that_are_killed_one_after_another_died_and_were_not_released():
+    given = restarted_without_leaving()
+    (one,) = detect(given).findings
+    assert one.facts["cause"] == "process died 2×"
+    assert rolling_restart.detect(given).findings == ()
+
+
+def test_members_that_do_not_leave_when_another_version_comes_are_none():
+    newer = [version("3.7.0", f"clients/{name}.log", start) for name, start in (("a", "10:01:02"), ("b", "10:01:32"))]
+    given = restarted_without_leaving(newer)
+    assert "replaced with the others" in detect(given).rejected
     assert [f.incident for f in rolling_restart.detect(given).findings] == ["rolling-restart"]
 
 

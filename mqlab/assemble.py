@@ -17,6 +17,7 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
     rows, paths, path = gathered.rows, gathered.paths, gathered.path
     settled = settling.settled(rows, gathered.sources, wanted)
     instant = zones.instants(settled)
+    instant = zones.bounded(instant, {paths[link] for link in gathered.dateless}, gathered.dated(instant))
     series = assembly_rows.series(rows["metrics"], path, instant)
     quoted = {(row["source"], row["line"]): row["text"] for row in rows["quoted"]}
     facts = Facts(

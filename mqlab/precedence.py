@@ -130,8 +130,12 @@ within half a minute."""
 def as_seen(finding: Finding, facts: Facts, window: tuple[float | None, float | None]) -> Finding:
     """*finding*, which lies within the *window* of the material, where counts by ten seconds may begin before it.
 
-    It is only called over where what it was seen in goes on for long enough without it.
+    It is only called over where what it was seen in goes on for long enough without it. What lines without a date tell
+    has a time of day for readers, and no moment.
     """
+    if begins := [at for at in (finding.started_at, finding.ended_at) if at and units.is_dateless(at.timestamp())]:
+        told = f"{units.clock(min(begins))} began, date not in the log"
+        return replace(finding, started_at=None, ended_at=None, over=False, facts={"first": told, **finding.facts})
     first, last = (units.moment(at) for at in window)
     begin, end = finding.started_at, finding.ended_at
     begin = max(begin, first) if begin and first else begin

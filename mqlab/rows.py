@@ -63,6 +63,8 @@ class Coverage:
     copy_of: str | None = None
     """The source that has ``copied`` of its lines, too, where these count."""
     copied: int = 0
+    dateless: bool = False
+    """Its lines show the time only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,15 @@ def between(likely: float, values: Iterable[float]) -> Interval:
     return Interval(min(known), likely, max(known))
 
 
+NO_DATE = 1976
+"""The year of moments of which lines show the time only."""
+
+
+def is_dateless(at: float) -> bool:
+    """Whether nothing tells the date of the moment *at*, only its distance from others."""
+    return datetime.fromtimestamp(at, UTC).year == NO_DATE
+
+
 def moment(at: float | datetime | None) -> datetime | None:
     """Epoch seconds or an aware datetime as UTC."""
     if at is None:

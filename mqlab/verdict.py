@@ -21,11 +21,12 @@ from mqlab.mqtt.chain import ways
 from mqlab.narrowing import narrowed
 from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
 from mqlab.repairs import with_repairs
+from mqlab.rows import Coverage
 from mqlab.shared.wording import few
 from mqlab.sources import COPY
 from mqlab.symptoms.change_points import risers
 from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
-from mqlab.units import counted, number
+from mqlab.units import counted, is_dateless, number
 
 _BACKLOG = "backlog-"
 """How kinds of marks begin that tell of queues."""
@@ -55,7 +56,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         rejected=_rejected(results, findings),
         clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r)),
         not_checked=_not_checked(facts, results, present),
-        changes=happened,
+        changes=tuple(replace(c, at=None) if c.at and is_dateless(c.at) else c for c in happened),
         symptoms=tuple(s.text for s in left[:5]),
         gaps=_gaps(facts, findings),
         chains=ways(facts),
@@ -252,7 +253,7 @@ def _material(facts: Facts) -> Material:
         noise_lines=sum(c.noise for c in coverage),
         rejected_lines=sum(c.rejected for c in coverage),
         unrecognised=tuple(c.source for c in coverage if c.format in ("unrecognised", "binary", "unreadable")),
-        window=span(times),
+        window=span(at for at in times if at is not None and not is_dateless(at)),
         time_zones={c.source: f"{c.zone}: {c.zone_why}" for c in coverage if c.role.is_log},
         copies={c.source: (c.copy_of, c.copied) for c in coverage if c.copy_of},
     )
@@ -268,7 +269,15 @@ def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:
                 "(the process was down, or monitoring did not reach it)"
             )
     found += [f"{c.source}: {c.problem}" for c in facts.coverage if c.problem]
+    found += [_dateless(c) for c in facts.coverage if c.dateless]
     return tuple(dict.fromkeys(found))
+
+
+def _dateless(log: Coverage) -> str:
+    """Of a *log* whose lines show the time only."""
+    if log.first_at is None or is_dateless(log.first_at):
+        return f"{log.source}: date not in the log"
+    return f"{log.source}: date not in the log; taken to be that of the rest of the material"
 
 
 def _copies(facts: Facts) -> Iterator[str]:

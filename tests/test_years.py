@@ -1,12 +1,20 @@
-"""Which year a moment gets that was written without one."""
+"""Which year or day a moment gets that was written without one."""
 
+import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from facts_builder import facts
+from report_example import split_loop
 
+from mqlab.assemble import assemble
 from mqlab.assembly.rows import Gathered
 from mqlab.clocks import zones
+from mqlab.precedence import as_seen
 from mqlab.sources import Envelope, Reading, Source
+from mqlab.units import moment
+from mqlab.verdict import diagnose
 
 
 def at(text):
@@ -73,3 +81,61 @@ def test_what_is_gathered_has_its_years():
     payload = f'{{"source": "{one.link}", "first_minute": "1972-11-22 00:24", "lines": 1, "bytes": 2, "class": "data"}}'
     gathered = Gathered.of([("coverage", payload)], [one, other])
     assert (gathered.rows["coverage"][0]["first_minute"], gathered.rows["events"]) == ("2026-11-22 00:24", [])
+
+
+OTHER = replace(source("b"), key="1" * 16)
+DATED = {
+    "source": OTHER.link, "first_minute": "2026-11-21 12:10", "last_minute": "2026-11-21 12:30", "class": "data",
+}  # fmt: skip
+LONG = {**DATED, "first_minute": "2026-11-18 12:10"}
+
+
+def of_times(clock, *others):
+    """Facts of a log that shows the time only, beside *others*."""
+    one = source("a")
+    micros = round(at(f"1976-07-01 {clock}") * 1e6)
+    place = {"line": 1, "text": "x"}
+    event = {"kind": "batch-split", "source": one.link, "count": 1, "first_at": micros, "last_at": micros,
+             "first": place, "last": place}  # fmt: skip
+    minute = f"1976-07-01 {clock[:5]}"
+    own = {"source": one.link, "first_minute": minute, "last_minute": minute, "class": "data"}
+    rows = [("coverage", {"lines": 1, "bytes": 2, **row}) for row in (own, *others)] + [("events", event)]
+    return assemble(Gathered.of([(fact, json.dumps(row)) for fact, row in rows], [one, OTHER]))
+
+
+@pytest.mark.parametrize(
+    ("clock", "others", "expected"),
+    [
+        ("12:18:43", [DATED], "2026-11-21 12:18:43"),
+        ("12:09:43", [DATED], None),
+        ("23:18:43", [DATED], None),
+        ("12:18:43", [LONG], None),
+    ],
+    ids=["within the rest", "before it", "at another time of day", "on any of several days"],
+)
+def test_a_time_without_a_date_is_of_the_day_of_the_rest_or_of_none(clock, others, expected):
+    assert [e.first_at for e in of_times(clock, *others).episodes] == [expected and at(expected)]
+
+
+def test_a_time_without_a_date_moves_no_window():
+    assert [diagnose(of_times(clock, DATED)).material.window for clock in ("12:09:43", "12:18:43", "23:18:43")] == [
+        (at("2026-11-21 12:10:00"), at("2026-11-21 12:30:00"))
+    ] * 3
+
+
+def test_material_without_any_date_has_times_of_day_only():
+    told = diagnose(of_times("12:18:43"))
+    assert (told.material.window, told.gaps) == ((None, None), ("a.log: date not in the log",))
+
+
+def test_the_day_that_was_taken_for_a_log_without_dates_is_told_as_such():
+    assert diagnose(of_times("12:18:43", DATED)).gaps == (
+        "a.log: date not in the log; taken to be that of the rest of the material",
+    )
+
+
+def test_what_has_no_date_begins_at_a_time_of_day():
+    found = replace(split_loop(), started_at=moment(at("1976-07-01 12:18:43")), ended_at=None)
+    seen = as_seen(replace(found, facts={}), facts(), (None, None))
+    assert (seen.started_at, seen.ended_at) == (None, None)
+    assert seen.facts == {"first": "12:18:43 began, date not in the log"}

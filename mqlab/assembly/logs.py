@@ -107,6 +107,7 @@ def coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zon
             known[source.path].append(_copied(source, known[source.copy_of or ""]))
             continue
         one = _covered(source, by_link.get(link, {}), settled.get(source.path, zones.ASSUMED), instant)
+        one = replace(one, dateless=link in gathered.dateless)
         if link in shared:
             one = replace(one, copy_of=gathered.paths[shared[link]["other"]], copied=shared[link]["lines"])
         known[source.path].append(one)

@@ -18,14 +18,19 @@ from typing import Any
 
 from mqlab.clocks import zones
 from mqlab.clocks.zones import MICRO, Instant, Row
-from mqlab.facts import Episode, Position, Series, Setting
+from mqlab.facts import Episode, Position, Series, Setting, span
 from mqlab.findings import Evidence
 from mqlab.formats import exporters
 from mqlab.material.names import without_moment
 from mqlab.sources import Source
+from mqlab.units import NO_DATE
 
 Quoted = Mapping[tuple[str, int], str]
 """Lines that were read once more, by link and number."""
+_ON_UTC = ("fates", "parts", "flows", "topic_flows")
+"""Facts about messages, whose moments are in UTC."""
+_MINUTE = 60.0
+"""Seconds up to which the last line may be later than its minute."""
 _LONGEST = 500
 """Characters of a line that are kept."""
 
@@ -64,6 +69,8 @@ class Gathered:
     rows: Mapping[str, Sequence[Row]]
     sources: Mapping[str, Source]
     """By link name."""
+    dateless: frozenset[str] = frozenset()
+    """Logs whose lines show the time only."""
 
     @classmethod
     def of(cls, collected: Iterable[tuple[str, str]], sources: Sequence[Source]) -> Gathered:
@@ -73,7 +80,7 @@ class Gathered:
         rows: dict[str, list[Row]] = defaultdict(list)
         for fact, _, row in sorted(read, key=lambda r: (r[0], known[r[2]["source"]].path, r[1])):
             rows[fact].append(row)
-        return cls(defaultdict(list, zones.dated(rows, known)), known)
+        return cls(defaultdict(list, zones.dated(rows, known)), known, frozenset(zones.marked(rows, NO_DATE)))
 
     @property
     def paths(self) -> Mapping[str, str]:
@@ -83,6 +90,22 @@ class Gathered:
     def path(self, row: Row) -> str:
         """The path that evidence cites."""
         return self.sources[row["source"]].path
+
+    def dated(self, instant: Instant) -> tuple[float | None, float | None]:
+        """What all that has a date covers, to the minute."""
+        dated = [row for row in self.rows["coverage"] if row["source"] not in self.dateless]
+        times = [
+            instant(self.path(row), zones.minute(row.get(name)), None)
+            for row in dated for name in ("first_minute", "last_minute")
+        ]  # fmt: skip
+        times += [source.snapshot_at for source in self.sources.values()]
+        times += [
+            instant(self.path(row), seconds(point, "at"), row.get("offset"))
+            for row in self.rows["metrics"] for point in row["points"]
+        ]  # fmt: skip
+        times += [seconds(row, name) for fact in _ON_UTC for row in self.rows[fact] for name in ("first_at", "last_at")]
+        first, last = span(times)
+        return first, None if last is None else last + _MINUTE
 
 
 def episodes(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> tuple[Episode, ...]:

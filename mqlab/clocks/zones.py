@@ -1,20 +1,25 @@
-"""Zones of clocks, and years that lines leave out.
+"""Zones of clocks, and years and days that lines leave out.
 
-They come out of Spark in a leap year long before Kafka. Each moment is put into the year in which it is nearest to
-what the rest of the material covers; without such, into the last year in which it was not later than its file's last
-change. Zones are settled afterwards: no offset moves a moment by half a year.
+They come out of Spark in leap years long before Kafka. Each moment without a year is put into the year in which it is
+nearest to what the rest of the material covers; without such, into the last year in which it was not later than its
+file's last change. Zones are settled afterwards: no offset moves a moment by half a year.
+
+A log whose lines show the time only is moved as a whole to the days on which it is nearest to the rest. What lies
+outside of the rest once zones are settled has no moment: such a line moves no window. Where nothing has a date, the
+log stays in the year ``NO_DATE``, and only the times between its lines are known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import partial
 from typing import Any
 
 from mqlab.formats.layouts import NO_YEAR
 from mqlab.sources import Source
-from mqlab.units import parse_zone
+from mqlab.units import NO_DATE, parse_zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,8 @@ MICRO = 1_000_000
 """Microseconds of a second."""
 _DAY = 86_400.0
 """Seconds by which a clock may be ahead of that of the file: it shows its own zone."""
+_Move = Callable[[float], float | None]
+"""Seconds on a line's own clock, moved."""
 _MOMENTS = ("first_at", "last_at", "wall", "at")
 _MINUTES = ("first_minute", "last_minute", "minute")
 _MINUTE = "%Y-%m-%d %H:%M"
@@ -87,16 +94,49 @@ def dated(rows: Rows, sources: Mapping[str, Source]) -> Rows:
 
     A moment whose year nothing tells becomes None. *sources* are by link, as the rows name them.
     """
-    without = {row["source"] for row in rows["coverage"] if str(row.get("first_minute")).startswith(NO_YEAR)}
-    if not without:
-        return rows
     span = _span(rows, sources)
-    known: dict[str, list[Row]] = {}
-    for fact, every in rows.items():
-        known[fact] = [
-            _dated(row, span, sources[row["source"]].modified) if row["source"] in without else row for row in every
-        ]
-    return {**rows, **known}
+    years = {link: partial(placed, span=span, modified=sources[link].modified) for link in marked(rows, int(NO_YEAR))}
+    known = _moved(rows, int(NO_YEAR), years)
+    span = _span(known, sources)
+    days = {link: partial(_on_days, days=_days(own, span)) for link, own in marked(known, NO_DATE).items() if span}
+    return _moved(known, NO_DATE, days)
+
+
+def marked(rows: Rows, year: int) -> Mapping[str, tuple[float, float]]:
+    """What each log with lines in the *year* that stands for none covers of it, by link."""
+    found: dict[str, list[float]] = {}
+    for row in rows["coverage"]:
+        for text in (row.get(name) for name in _MINUTES):
+            if str(text).startswith(str(year)):
+                found.setdefault(row["source"], []).extend(at for at in (minute(text),) if at is not None)
+    return {link: (min(times), max(times)) for link, times in found.items() if times}
+
+
+def bounded(instant: Instant, dateless: Collection[str], span: tuple[float | None, float | None]) -> Instant:
+    """*instant*, by which the *dateless* logs have no moments outside of the *span* of the rest."""
+    first, last = span
+    if first is None or last is None or not dateless:
+        return instant
+
+    def inside(source: str, wall: float | None, offset: int | None) -> float | None:
+        at = instant(source, wall, offset)
+        return None if at is not None and source in dateless and not first <= at <= last else at
+
+    return inside
+
+
+def _days(own: tuple[float, float], span: tuple[float, float]) -> float:
+    """Seconds of the whole days by which what covers *own* is nearest to *span*; 0 where several days fit as well."""
+    likely = (span[0] - own[0]) // _DAY * _DAY
+    near = sorted(
+        (max(span[0] - own[0] - days, own[1] + days - span[1], 0.0), days)
+        for days in (likely + n * _DAY for n in range(3))
+    )
+    return near[0][1] if near[0][0] < near[1][0] else 0.0
+
+
+def _on_days(wall: float, days: float) -> float:
+    return wall + days
 
 
 def placed(wall: float, span: tuple[float, float] | None, modified: float | None) -> float | None:
@@ -130,7 +170,7 @@ def _year(at: float) -> int:
 def _span(rows: Rows, sources: Mapping[str, Source]) -> tuple[float, float] | None:
     """What is dated with its year covers."""
     minutes = [text for row in rows["coverage"] for name in _MINUTES if (text := row.get(name))]
-    times = [t for text in minutes if not text.startswith(NO_YEAR) if (t := minute(text)) is not None]
+    times = [t for text in minutes if not text.startswith((NO_YEAR, str(NO_DATE))) if (t := minute(text)) is not None]
     times += [source.snapshot_at for source in sources.values() if source.snapshot_at is not None]
     times += [p["at"] / MICRO for row in rows["metrics"] for p in row["points"] if p.get("at") is not None]
     return (min(times), max(times)) if times else None
@@ -144,22 +184,28 @@ def minute(text: str | None) -> float | None:
         return None
 
 
-def _dated(row: Row, span: tuple[float, float] | None, modified: float | None) -> Row:
-    """*row* with the year in all its moments, those of the lists in it too."""
+def _moved(rows: Rows, year: int, by_link: Mapping[str, _Move]) -> Rows:
+    """*rows* with all moments in this *year* moved, as each log's are."""
+    if not by_link:
+        return rows
+    known: dict[str, list[Row]] = {}
+    for fact, every in rows.items():
+        known[fact] = [_row(row, year, by_link[row["source"]]) if row["source"] in by_link else row for row in every]
+    return {**rows, **known}
 
-    def year(wall: float) -> float | None:
-        return placed(wall, span, modified)
 
-    return {name: _value(name, value, year) for name, value in row.items()}
+def _row(row: Row, year: int, move: _Move) -> Row:
+    """*row* with all its moments in this *year* moved, those of the lists in it too."""
+    return {name: _value(name, value, year, move) for name, value in row.items()}
 
 
-def _value(name: str, value: Any, year: Callable[[float], float | None]) -> Any:
+def _value(name: str, value: Any, year: int, move: _Move) -> Any:
     if isinstance(value, list):
-        return [{n: _value(n, v, year) for n, v in one.items()} if isinstance(one, dict) else one for one in value]
-    if name in _MINUTES and isinstance(value, str) and value.startswith(NO_YEAR):
-        at = year(wall) if (wall := minute(value)) is not None else None
+        return [_row(one, year, move) if isinstance(one, dict) else one for one in value]
+    if name in _MINUTES and isinstance(value, str) and value.startswith(str(year)):
+        at = move(wall) if (wall := minute(value)) is not None else None
         return None if at is None else f"{datetime.fromtimestamp(at, UTC):{_MINUTE}}"
-    if name in _MOMENTS and value is not None and str(_year(value / MICRO)) == NO_YEAR:
-        at = year(value / MICRO)
+    if name in _MOMENTS and value is not None and _year(value / MICRO) == year:
+        at = move(value / MICRO)
         return None if at is None else round(at * MICRO)
     return value

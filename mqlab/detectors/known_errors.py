@@ -6,6 +6,7 @@ Quiet: what is said around a start or stop that the material tells of (but not a
 beginning of a log that goes on without it; a consequence of events that the table names (``unless``). A notice only:
 one or two refused tries, a disturbance that is over within a minute, a start that failed and then succeeded, what the
 same log says later that it went well, words that have other causes too (``vague``). What is told at INFO ends nothing.
+An alarm ends when its broker clears it; one that was raised again since goes on.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ _ALIKE = 1.02
 """How far such times of one client that runs are apart: some ms of 4 s and more."""
 _RECOVERED = "recovered"
 """Lines of brokers that say that what they waited for came."""
+_RAISED, _CLEARED = "alarm-raised", "alarm-cleared"
 _LEVEL = re.compile(r"\b(?:(TRACE|DEBUG|INFO|NOTICE)|WARN|ERROR|FATAL|SEVERE|CRITICAL)", re.IGNORECASE)
 _HEAD = 80
 """Characters within which a line tells its level: behind a moment and the name of a thread or host."""
@@ -229,7 +231,9 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     end = log_end(facts, {e.source for _, e in said})
     pace = (until - since) / max(1, total - 1) if since is not None and until is not None else AFTER
     well = _went_well(facts, said)
-    ongoing = not well and (until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace)))
+    cleared = span(e.last_at for e in well if e.kind == _CLEARED)[1]
+    soon = until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace))
+    ongoing = not well and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
     who = _names(episode.client_id or episode.group or base_name(episode.source) for _, episode in said)
     about = _names(e.peer or e.topic for error, e in said if error is lead)
     target = f" ({few(about, _SHOWN)})" if about else ""
@@ -243,15 +247,16 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         incident,
         few(who, _SHOWN),
         Certainty.LIKELY,
-        (since, until),
+        (since, cleared or until),
         ongoing=ongoing,
         severity=severity,
         explains=() if severity is Severity.NOTICE else _brings(incident),
         statement=f"{lead.means} {counted(total, 'line')}{when}: {few(who, _SHOWN)}{target}. "
-        f"{'Later lines of the same log say that it went well. ' if well else ''}"
+        f"{f'The broker cleared it at {clock(cleared)} UTC. ' if cleared is not None else ''}"
+        f"{'Later lines of the same log say that it went well. ' if well and cleared is None else ''}"
         f"Most often: {lead.causes[0]}. Check: {lead.check}{beside}",
         measures={"lines": total, "actors": len(who)},
-        evidence=(*_evidence(said, lead), *(e.first.because("it went well") for e in well[:1])),
+        evidence=(*_evidence(said, lead), *(e.last.because("it went well") for e in well[:1])),
         mitigate=texts.mitigate,
         remedy=lead.fix,
         verify=texts.verify,
@@ -259,17 +264,46 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     )
 
 
+_Answer = tuple[str, str, str | None]
+"""A log, and kind and reason of the line with which it says that something is over."""
+
+
 def _went_well(facts: Facts, said: Sequence[_Said]) -> list[Episode]:
-    """The first line of each log, behind the last error in it, that says that it went well; none where one has none."""
-    lasts = {
-        source: span(e.last_at for _, e in said if e.source == source)[1] for source in {e.source for _, e in said}
-    }
-    found: dict[str, Episode] = {}
-    for line in facts.of_kind(_RECOVERED):
-        last = lasts.get(line.source)
-        if last is not None and line.first_at is not None and line.first_at >= last:
-            found.setdefault(line.source, line)
+    """The first line of each log, behind the last error in it, that says that it went well; none where one has none.
+
+    What clears an alarm names it; such lines are counted by ten seconds, as those that raise it are.
+    """
+    lasts: dict[_Answer, float | None] = {}
+    for _, e in said:
+        answer = (e.source, _CLEARED, e.reason) if e.kind == _RAISED else (e.source, _RECOVERED, None)
+        lasts[answer] = span((lasts.get(answer), e.last_at))[1]
+    found: dict[_Answer, Episode] = {}
+    for line in facts.of_kind(_RECOVERED, _CLEARED):
+        answer = (line.source, line.kind, line.reason if line.kind == _CLEARED else None)
+        last, at = lasts.get(answer), line.last_at if line.kind == _CLEARED else line.first_at
+        if last is not None and at is not None and at >= last:
+            found.setdefault(answer, line)
     return list(found.values()) if found.keys() == lasts.keys() else []
+
+
+def _alarms(facts: Facts, said: Sequence[_Said]) -> Iterator[tuple[float, float | None]]:
+    """From when to when each alarm was up; until None where its broker did not clear it."""
+    for alarm in sorted({(e.source, e.reason or "") for _, e in said if e.kind == _RAISED}):
+        since: float | None = None
+        for e in facts.of_kind(_RAISED, _CLEARED):
+            if (e.source, e.reason or "") != alarm:
+                continue
+            if e.kind == _RAISED:
+                since = e.first_at if since is None else since
+            elif since is not None and e.last_at is not None:
+                yield since, e.last_at
+                since = None
+        if since is not None:
+            yield since, None
+
+
+def _is_long_up(facts: Facts, said: Sequence[_Said]) -> bool:
+    return any(up_to is None or up_to - since > PASSING for since, up_to in _alarms(facts, said))
 
 
 def _is_calm(line: str) -> bool:
@@ -284,7 +318,7 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
     until = span(e.last_at for _, e in said)[1]
     later = [e for e in facts.of_kind(*_RUNNING) if until is not None and e.first_at is not None and e.first_at > until]
     came_up = {folder(e.source) for _, e in said} <= {folder(e.source) for e in later}
-    if is_fatal and (came_up or _went_well(facts, said)):
+    if is_fatal and (came_up or (_went_well(facts, said) and not _is_long_up(facts, said))):
         return Severity.NOTICE
     sources = {e.source for _, e in said}
     well = [e.first_at for e in facts.of_kind(*benign_lines.WORKS) if e.source in sources and e.first_at is not None]

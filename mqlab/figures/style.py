@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from html import unescape
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
-from mqlab.units import iso
+from mqlab.units import is_dateless, iso
 
 INCOMING = "#0072b2"
 OUTGOING = "#d55e00"
@@ -262,6 +263,8 @@ def _plain(values: object) -> list[Any]:
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
+    if _is_time(value) and is_dateless(datetime.fromisoformat(f"{value}Z").timestamp()):
+        return str(value).partition("T")[2]
     return "" if value is None else unescape(str(value)).replace("<br>", ", ").replace("T", " ", _is_time(value))
 
 

@@ -143,9 +143,9 @@ def _for_notebooks(chart: go.Figure) -> go.Figure:
 
 
 def _for_pages(chart: go.Figure, diagnosis: Diagnosis) -> go.Figure:
-    """With few moments at the axis, which have room on a phone."""
+    """With few moments at the axis, which have room on a phone; without dates where the material has none."""
     since, until = diagnosis.material.window
-    within = since is not None and until is not None and until - since < _DAY
+    within = since is None or until is None or until - since < _DAY
     return chart.update_xaxes(tickangle=0, nticks=_TICKS, tickformatstops=_CLOCK if within else None)
 
 

@@ -129,6 +129,11 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|(?P<reason3>session_buffer_high_watermark)",
         also=r"\bname: (?P<reason>\w+)",
     ),
+    Signature(
+        "alarm-cleared",
+        contains=r"Alarm (?P<reason>\w+) is deactivated|alarm_is_deactivated",
+        also=r"\bname: (?P<reason>\w+)",
+    ),
 )
 
 _OURS = re.compile(

@@ -71,6 +71,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("publish-denied", begins=rf"MQTT topic access refused: write {_REFUSED}", told="access refused"),
     Signature("subscribe-denied", begins=rf"MQTT topic access refused: read {_REFUSED}", told="access refused"),
     Signature("alarm-raised", begins=r"(?P<reason>memory|disk) resource limit alarm set on node "),
+    Signature("alarm-cleared", begins=r"(?P<reason>memory|disk) resource limit alarm cleared on node "),
     Signature("broker-starting", begins=r"Starting RabbitMQ (?P<reason>\d\S*)"),
     Signature("broker-stopping", begins=r"RabbitMQ is asked to stop"),
 )

@@ -2,7 +2,7 @@ r"""Moments and levels as people's consoles print them, written as every log rea
 
 Sample lines, and how they are read::
 
-    12:18:43,427 WARN  [main] …                    1972-01-01 12:18:43,427 WARN  [main] …
+    12:18:43,427 WARN  [main] …                    1976-07-01 12:18:43,427 WARN  [main] …
     E0501 12:18:43.123456    7 sync.go:64] lost    1972-05-01 12:18:43.123456 ERROR [sync.go:64] - lost
     [W 240501 12:18:43 conn:71] lost               2024-05-01 12:18:43 WARN [conn:71] - lost
     24/05/01 12:18:43 WARN Fetcher: …              2024-05-01 12:18:43 WARN Fetcher: …
@@ -13,8 +13,8 @@ Sample lines, and how they are read::
     =INFO REPORT==== 1-May-2024::12:18:43 === …    2024-05-01 12:18:43 INFO …
     time="2024-05-01T12:18:43Z" level=warn msg=…   2024-05-01T12:18:43Z WARN [-] - …
 
-What has no year is in ``layouts.NO_YEAR``, what has no date on its first day, or on the day that another line shows;
-a clock that falls back by more than half a day has passed midnight.
+What has no year is in ``layouts.NO_YEAR``, what has no date on the day that another line shows, else in
+the year ``NO_DATE``; a clock that falls back by more than half a day has passed midnight.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from mqlab.formats import layouts
+from mqlab.units import NO_DATE
 
 _CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d\d):(?P<second>\d\d)(?P<fraction>[.,:]\d{1,9})?"
 _ZONE = r"(?P<zone> ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
@@ -105,7 +106,7 @@ class Clock:
     """What the lines of one file tell about how they are to be read, and the day on which it stands."""
 
     day_first: bool = True
-    today: date = date(int(layouts.NO_YEAR), 1, 1)
+    today: date = date(NO_DATE, 7, 1)
     last: int = -1
     seen: str = ""
     """How the last line with a date of its own begins."""
@@ -116,7 +117,7 @@ class Clock:
         lines = list(lines)
         clock = cls(day_first=cls._is_day_first(lines))
         for line in lines:
-            if clock.today.year == int(layouts.NO_YEAR) and _OWN.match(line[:NEAR]):
+            if clock.today.year == NO_DATE and _OWN.match(line[:NEAR]):
                 clock._remember(line[:NEAR])
         return clock
 
@@ -219,7 +220,7 @@ class Clock:
                 self.today += timedelta(1)
             self.last = seconds
             return self.today
-        if year is None and self.today.year != int(layouts.NO_YEAR):
+        if year is None and self.today.year != NO_DATE:
             whole = self.today.year
         self.today, self.last = date(whole, month, day), -1
         return self.today

@@ -53,8 +53,8 @@ _PACK: Mapping[str | None, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "zst": lambda data: zstandard.ZstdCompressor().compress(data),
 }
-_YEARLESS = 4 * 365 * 86_400.0
-"""Seconds since 1970 up to which a moment has no year: those are put into ``layouts.NO_YEAR``."""
+_YEARLESS = 7 * 365 * 86_400.0
+"""Seconds since 1970 up to which a moment has no year: it is in ``layouts.NO_YEAR``, without a date in ``NO_DATE``."""
 _Line = tuple[float | None, int]
 """The moment of a line, if it has one, and where it ends."""
 _Moment = tuple[float, int | None]

@@ -311,6 +311,35 @@ def test_several_lines_after_which_their_log_says_that_it_went_well_are_a_notice
     assert "went well" not in found("quorum-lost", LOG, again(TABLES, 1800, 300), recovered(1900)).statement
 
 
+def alarm(when, *, cleared=False, about="disk", source="clients/app.log"):
+    """A broker raises or clears an alarm."""
+    kind, text = ("alarm-cleared", "cleared") if cleared else ("alarm-raised", "set")
+    return episode(kind, when, source, text=f"{about} resource limit alarm {text} on node a", reason=about)
+
+
+def test_an_alarm_ends_when_its_broker_clears_it():
+    one = found("disk-full", LOG, alarm(1800), alarm(2400, cleared=True))
+    assert (one.severity, one.ongoing, one.ended_at.timestamp()) == (CRITICAL, False, at(2400))
+    assert "The broker cleared it at 10:40:00 UTC." in one.statement
+
+
+def test_an_alarm_that_is_cleared_within_two_minutes_is_a_notice():
+    rows = [(alarm(1800 + n), alarm(1860 + n, cleared=True)) for n in (0, 600, 1200)]
+    assert found("disk-full", LOG, rows).severity is NOTICE
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [(alarm(1900, cleared=True), alarm(1950)), (alarm(1900, cleared=True, about="memory"),),
+     (alarm(1900, cleared=True, source="clients/other.log"),)],
+    ids=["raised again", "another alarm", "another log"],
+)  # fmt: skip
+def test_an_alarm_goes_on_unless_its_own_broker_cleared_it_since(rest):
+    own = log("clients/app.log", "application-log", "10:00", "10:33")
+    one = found("disk-full", own, alarm(1800), rest)
+    assert (one.severity, one.ongoing, "cleared" in one.statement) == (CRITICAL, True, False)
+
+
 def test_elections_that_come_again_and_again_are_more_than_a_notice_though_each_found_a_leader():
     election = known_errors()["kraft-election"]
     rows = [(said(election, 1800 + n), recovered(1801 + n)) for n in range(0, 300, 30)]

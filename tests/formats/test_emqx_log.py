@@ -51,6 +51,10 @@ LINES = (
      "session-takeover", None, "takenover", {"client_id": "gw", "peer": "10.0.0.1:5"}),
     (f"{FIVE}[error] msg: alarm_is_activated, name: high_system_memory_usage, message: over 70%",
      "alarm-raised", None, "high_system_memory_usage", {}),
+    (f"{FIVE}[warning] msg: alarm_is_deactivated, mfa: emqx_alarm:do_actions/3(424), name: high_system_memory_usage",
+     "alarm-cleared", None, "high_system_memory_usage", {}),
+    (f"{NEW}[warning] [Alarm Handler] Alarm high_cpu_usage is deactivated, cpu usage is lower than 60%",
+     "alarm-cleared", None, "high_cpu_usage", {}),
 )  # fmt: skip
 
 

@@ -82,6 +82,7 @@ RABBITMQ = (
     (f"{OLD} Starting RabbitMQ 3.9.5 on Erlang 24.0.5 [jit]", "broker-starting", "3.9.5", {}),
     (f"{OLD}RabbitMQ is asked to stop...", "broker-stopping", None, {}),
     (f"{NEW}memory resource limit alarm set on node rabbit@a.", "alarm-raised", "memory", {}),
+    (f"{NEW}disk resource limit alarm cleared on node rabbit@a.", "alarm-cleared", "disk", {}),
 )  # fmt: skip
 VERNEMQ = (
     (LAGER + 'client {[],<<"gw-1">>} with username <<"ops">> stopped due to keepalive expired',

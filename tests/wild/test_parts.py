@@ -69,8 +69,8 @@ def test_a_log_whose_records_have_one_length_is_not_joined():
 
 def test_moments_are_read_in_the_ways_of_many_consoles():
     written = {
-        "12:18:43,427 WARN x": "1972-01-01 12:18:43,427 WARN x",
-        "WARN 12:18:43 x": "1972-01-01 12:18:43 WARN x",
+        "12:18:43,427 WARN x": "1976-07-01 12:18:43,427 WARN x",
+        "WARN 12:18:43 x": "1976-07-01 12:18:43 WARN x",
         "24/05/01 12:18:43 WARN Fetcher: x": "2024-05-01 12:18:43 WARN Fetcher: x",
         "2024年5月1日 12:18:43 x": "2024-05-01 12:18:43 x",
         "2024. 5. 1. 오후 3:21:10 x": "2024-05-01 15:21:10 x",
@@ -94,8 +94,8 @@ def test_moments_are_read_in_the_ways_of_many_consoles():
 def test_a_clock_without_a_date_passes_midnight():
     clock = Clock()
     assert [clock.read(f"{text} x") for text in ("23:59:58,001", "00:00:01,002")] == [
-        "1972-01-01 23:59:58,001 x",
-        "1972-01-02 00:00:01,002 x",
+        "1976-07-01 23:59:58,001 x",
+        "1976-07-02 00:00:01,002 x",
     ]
 
 

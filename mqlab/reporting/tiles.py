@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mqlab import headline, units
 from mqlab.delivery.audit import audits
 from mqlab.delivery.path import Summary, summary
+from mqlab.delivery.rows import Outcome
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.figures.timeline import lag_points
@@ -288,7 +289,8 @@ def lost(facts: Facts, diagnosis: Diagnosis, found: Sequence[Dossier]) -> Tile:
         return Tile("loss", "NOT CHECKED", f"the material cannot say: {names}", "#not-checked", muted=True)
     if whole.topics:
         of = "" if whole.acked is None else f"of {units.number(whole.acked)} acknowledged"
-        return Tile("messages lost", "0", of, anchor)
+        from_log = any(one.outcome is Outcome.IN_LOG for one in audits(facts))
+        return Tile("messages lost from the log" if from_log else "messages lost", "0", of, anchor)
     return _on_the_way(diagnosis) or _by_classes(diagnosis)
 
 

@@ -43,7 +43,7 @@ _SUMS = (
 def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = (), tz: tzinfo = UTC) -> str:
     """What was lost, refused, doubled, or that nothing tells it."""
     inside = [f"MQTT: {audit_json.sentence(way, tz)}" for way in diagnosis.chains if way.system is None]
-    told = [*delivery_path.sentences(audits), *inside, *_found(diagnosis, bool(audits or inside))]
+    told = [*delivery_path.sentences(audits, tz), *inside, *_found(diagnosis, bool(audits or inside))]
     if lead is not None and lead.measures.get("crashes") and not audits:
         told.append("unacknowledged at the crashes NOT CHECKED (send: the application's ledger)")
     elif not told:

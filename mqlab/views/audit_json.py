@@ -126,7 +126,7 @@ _LOG = (
 )
 _GROUP = (
     "group partition=queue handled times_handled=times committed_offset=committed pending lost doubled unknown "
-    "skipped_by_hand=by_hand set_aside=aside"
+    "skipped_by_hand=by_hand set_aside=aside before_group=earlier"
 )
 _LOSS = (
     "incident side group partition=queue records at_least=least at_most=most first_offset last_offset since until how "
@@ -178,6 +178,7 @@ _FETCH = (
     (r"\bids?( are)? in the(ir)? log\b|\bkeys\b", "kafka-keys"),
     (r"\bdump(?! which)|\bsegments?\b|kafka-dump-log", "kafka-segment"),
     (r"\bbrokers?'? logs?\b|logs? of (the|all|every) brokers?|state-change|server\.log", "kafka-broker-logs"),
+    (r"topicStatus", "rocketmq-topic-status"),
     (r"\blog starts?\b|earliest", "kafka-log-start"),
     (r"\blog ends?\b|latest|\bend offsets?\b|kafka-get-offsets", "kafka-log-end"),
     (r"\bpositions?\b|\bcommitted offsets?\b|consumer-groups", "kafka-groups"),

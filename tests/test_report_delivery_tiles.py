@@ -89,6 +89,9 @@ def way(*gaps):
         ([(Whereabouts.DROPPED, 7)], "messages dropped", "7"),
         ([(Whereabouts.QUEUED, 33)], "messages wait", "33"),
         ([(Whereabouts.UNKNOWN, 5)], "messages arrived nowhere", "5"),
+        ([(Whereabouts.LOST, 80), (Whereabouts.UNKNOWN, 5)], "messages lost", "80"),
+        ([(Whereabouts.BEFORE_BEGIN, 5)], "loss", "none seen"),
+        ([(Whereabouts.UNSUBSCRIBED, 5), (Whereabouts.SHARED, 5)], "messages lost", "0"),
         ([], "messages lost", "0"),
     ],
 )

@@ -48,7 +48,7 @@ _COSTS: Mapping[str, Mapping[str, str]] = {
         "duplicated_records": "repeats of records",
         "duplicated_records_estimated": "repeats of records, about",
         "delivered_rows": "deliveries",
-        "redelivered_messages": "messages delivered again",
+        "redelivered_messages": "messages sent again",
         "replayed_messages": "retained messages sent again",
         "extra_copies": "copies too many",
         "resubmitted_records": "records submitted again",

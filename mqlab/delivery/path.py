@@ -335,9 +335,15 @@ def _parts(audit: Audit, tz: tzinfo) -> Iterator[str]:
     elif not tolls:
         yield f"none lost{' from the log' if audit.outcome is Outcome.IN_LOG else ''}{of}"
     for group in groups(audit):
-        waiting = total(path(audit, group)).pending
-        if group and waiting:
-            yield f"{number(waiting)} still wait for {group}"
+        whole = total(path(audit, group))
+        if group and whole.pending:
+            # Lag counts what a group handled and has not committed; with ledgers that is known to be done.
+            waiting = number(whole.pending)
+            yield (
+                f"{waiting} still wait for {group}"
+                if whole.handled is None
+                else f"{waiting} not yet handled by {group}"
+            )
     for toll in doubles(audit):
         # A finding that did it may count those of its own time.
         when = between(toll.since, toll.until, tz) if toll.incident == UNEXPLAINED else ""

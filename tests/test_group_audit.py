@@ -265,6 +265,12 @@ def test_a_group_whose_position_nobody_tells_has_nothing_before_it():
     assert counts(listed("a"), QUEUED, noted("10:00:05 0 600")) == [("0", 600, 600, None, 400, 0, 0, 0)]
 
 
+def test_what_was_handled_behind_the_position_does_not_wait_though_its_run_begins_before_it():
+    handled = messages(f"from to at acked handled\n0 949 10:00 0 {A}")
+    rows = [LIFE, handled, noted("10:00:05 0 950"), stands("10:01:00 0 700 1000")]
+    assert counts(*rows) == [("0", 950, 950, 700, 50, 0, 0, 0)]
+
+
 def test_without_ids_of_producers_the_offsets_tell_beside_a_sign_of_early_commits():
     handled = messages(f"from to at acked handled\n0 599 10:00 0 {A}")
     rows_of = noted("10:00:00 0 300\n10:00:50 0 300")

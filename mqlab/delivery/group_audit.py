@@ -20,6 +20,7 @@ from mqlab.delivery.leaders import last_end
 from mqlab.delivery.missing import (
     Place,
     Run,
+    behind,
     counted,
     doubt,
     fates,
@@ -148,7 +149,7 @@ def _pending(facts: Facts, place: Place) -> int | None:
     if end is None:
         return None
     own = noting(facts, group, topic)
-    return max(0, end - low - sum(f.messages for f in rows if times(f, own) and (f.first_offset or 0) >= low))
+    return max(0, end - low - sum(behind(f, low) for f in rows if times(f, own)))
 
 
 @per_facts

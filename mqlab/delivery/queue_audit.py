@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab.delivery.missing import fates, in_log
+from mqlab.delivery.missing import behind, fates, in_log
 from mqlab.delivery.rows import Doubled, GroupRow, Side
 from mqlab.facts import Facts, span
 from mqlab.memo import per_facts
 from mqlab.rocketmq import members
-from mqlab.rows import Fate, times, too_often
+from mqlab.rows import times, too_often
 from mqlab.shared.copies import ledgers_of
 
 
@@ -53,7 +53,7 @@ def _row(facts: Facts, group: str, topic: str, queue: str) -> GroupRow:
     seen = [p for p in facts.positions if (p.group, p.topic, p.queue) == (group, topic, queue) and p.at is not None]
     last = max((p for p in seen if p.committed is not None), key=lambda p: p.at or 0, default=None)
     committed = last.committed if last else None
-    waiting = None if committed is None else sum(_behind(f, committed) for f in left)
+    waiting = None if committed is None else sum(behind(f, committed) for f in left)
     return GroupRow(
         group, topic, queue,
         handled=sum(f.messages for f in rows if times(f, own)) if own else None,
@@ -64,11 +64,6 @@ def _row(facts: Facts, group: str, topic: str, queue: str) -> GroupRow:
         doubled=sum(f.messages * too_often(f, own) for f in rows),
         unknown=sum(f.messages for f in left) - (waiting or 0),
     )  # fmt: skip
-
-
-def _behind(fate: Fate, offset: int) -> int:
-    """How many messages of a run lie at *offset* or behind it."""
-    return max(0, min(fate.messages, (fate.last_offset or 0) + 1 - offset))
 
 
 def _doubled(facts: Facts, topic: str) -> Iterator[Doubled]:

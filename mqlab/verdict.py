@@ -18,6 +18,7 @@ from mqlab.hypotheses import Hypothesis
 from mqlab.logs import explosion
 from mqlab.marks import complaints
 from mqlab.mqtt.chain import ways
+from mqlab.mqtt.chain_apart import explained
 from mqlab.narrowing import narrowed
 from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
 from mqlab.repairs import with_repairs
@@ -59,7 +60,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         changes=tuple(replace(c, at=None) if c.at and is_dateless(c.at) else c for c in happened),
         symptoms=tuple(s.text for s in left[:5]),
         gaps=_gaps(facts, findings),
-        chains=ways(facts),
+        chains=explained(ways(facts), [f for f in findings if _of_mqtt(f)]),
         risers=risers(facts) if "mqtt" in present else (),
     )
 
@@ -126,6 +127,11 @@ def _without_doubted(results: dict[str, Result], maybe: Sequence[Hypothesis]) ->
     doubted = {h.incident for h in maybe if h.incident in results}
     doubted = {slug for slug in doubted if not (results[slug].findings or results[slug].missing)}
     return results | {slug: Result(missing=INCIDENTS[slug].needs) for slug in doubted}
+
+
+def _of_mqtt(found: Finding) -> bool:
+    known = INCIDENTS.get(found.incident)
+    return known is not None and tuple(known.systems) == ("mqtt",)
 
 
 def _is_clear(result: Result) -> bool:

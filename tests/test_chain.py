@@ -5,8 +5,9 @@ from facts_builder import at, drawn, episode, facts, positions, series
 from mqtt_builder import broker
 
 from mqlab.clocks.offsets import corrected
-from mqlab.findings import Evidence
+from mqlab.findings import Certainty, Evidence, finding
 from mqlab.mqtt.chain import chains, within_mqtt
+from mqlab.mqtt.chain_apart import explained
 from mqlab.mqtt.chain_stages import Step, Whereabouts
 from mqlab.rows import Flow, Part, Passage, Receipt, Tally, TopicFlow
 
@@ -145,7 +146,7 @@ def test_a_member_without_a_ledger_may_have_got_them():
     """)
     (chain,) = chains(facts(rows, third, subscribed("b1", "b2", "b3"), sink(1999)))
     (gap,) = chain.gaps
-    assert (gap.where, gap.messages) == (Whereabouts.UNKNOWN, 1000)
+    assert (gap.where, gap.who, gap.messages, gap.low) == (Whereabouts.SHARED, "b3", 1000, 0)
     assert gap.how.endswith("; b3 got messages too, but there is no ledger of theirs")
 
 
@@ -405,3 +406,114 @@ def test_counts_that_share_no_time_are_no_chain():
         09:00:00 -     orders 0     -         3187
         09:10:00 -     orders 0     -         3187
     """))) == ()  # fmt: skip
+
+
+TWO_BRIDGES = broker("""
+    10:00:00 b1 connected 10.0.0.1:1001 k30 c1
+    10:00:00 copier connected 10.0.0.2:1002 k30 c1
+""")
+
+
+def test_what_another_bridge_of_the_same_share_took_is_not_missing():
+    rows = messages("""
+        at       until    count noted
+        10:00:05 10:09:59 1000  b1+sink
+        10:00:05 10:09:59 2000  copier
+        10:00:05 10:09:59 30    -
+    """)
+    share = subscribed("b1", "copier")
+    (chain,) = chains(facts(rows, TWO_BRIDGES, share, sink(999)))
+    assert gaps(chain) == [
+        ("taken", Whereabouts.UNKNOWN, "b1", 30, 30, 30), ("taken", Whereabouts.SHARED, "copier", 2000, 2000, 2000),
+    ]  # fmt: skip
+
+
+def test_what_a_receiver_outside_of_the_share_got_is_missing_all_the_same():
+    rows = messages("""
+        at       until    count noted
+        10:00:05 10:09:59 1000  b1+sink
+        10:00:05 10:09:59 2000  copier
+    """)
+    apart = (*subscribed("b1"), *subscribed("copier", name="plant/#"))
+    (chain,) = chains(facts(rows, TWO_BRIDGES, apart, sink(999)))
+    assert gaps(chain) == [("taken", Whereabouts.UNKNOWN, "b1", 2000, 2000, 2000)]
+
+
+BOARD = broker("10:00:00 board connected 10.0.0.9:1001 k30 c1\n10:10:00 x connected 10.0.0.3:1003 k30 c1")
+LATE = messages("""
+    at       until    count noted
+    10:00:05 10:00:29 70    -
+    10:00:32 10:04:59 300   board
+    10:05:00 10:05:10 8     -
+    10:05:11 10:09:59 300   board
+""")
+
+
+def test_what_was_published_before_a_receiver_subscribed_is_not_its_loss():
+    way = within_mqtt(facts(LATE, BOARD, subscribed("board", name="plant/#", when="10:00:30")))
+    assert gaps(way) == [
+        ("taken", Whereabouts.UNKNOWN, "board", 8, 8, 8), ("taken", Whereabouts.UNSUBSCRIBED, "board", 70, 70, 70),
+    ]  # fmt: skip
+
+
+def test_what_was_published_before_a_ledger_of_which_no_subscription_is_told_came_before_its_begin():
+    way = within_mqtt(facts(LATE))
+    assert gaps(way) == [
+        ("taken", Whereabouts.UNKNOWN, "received-board", 8, 8, 8),
+        ("taken", Whereabouts.BEFORE_BEGIN, "received-board", 70, 70, 70),
+    ]
+
+
+def full(*seconds, client="board", count=1):
+    return tuple(
+        episode(
+            "session-queue-dropping", when, "logs/mosquitto.log", line=n, client_id=client, count=count, system="mqtt"
+        )
+        for n, when in enumerate(seconds, 70)
+    )
+
+
+HOLE = messages("""
+    at       until    count noted
+    10:00:32 10:04:59 300   board
+    10:05:00 10:05:10 80    -
+    10:05:11 10:09:59 300   board
+""")
+
+
+def test_a_full_queue_that_nobody_counts_may_have_lost_all_that_is_missing():
+    way = within_mqtt(facts(HOLE, BOARD, subscribed("board", name="plant/#"), full("10:05:01")))
+    assert gaps(way) == [("taken", Whereabouts.DROPPED, "board", 80, 1, 80)]
+
+
+def test_a_counter_that_does_not_cover_all_that_is_missing_leaves_the_rest_open():
+    counter = series("mqtt.publish_dropped", [0, 50, 50], start=300, step=100)
+    way = within_mqtt(facts(HOLE, BOARD, subscribed("board", name="plant/#"), full("10:05:01"), counter))
+    assert gaps(way) == [
+        ("taken", Whereabouts.DROPPED, "board", 50, 50, 50), ("taken", Whereabouts.UNKNOWN, "board", 30, 0, 80),
+    ]  # fmt: skip
+
+
+def counted(incident, subject, lost):
+    span = (at("10:05:00"), at("10:05:10"))
+    return finding(incident, subject, Certainty.PROVEN, span, statement="s", measures={"lost_records": lost},
+                   evidence=[Evidence("a.log", 1, "x")], mitigate="", remedy="", verify="")  # fmt: skip
+
+
+def test_what_a_finding_counts_as_lost_is_not_called_unknown():
+    way = within_mqtt(facts(HOLE))
+    (one,) = explained([way], [counted("acl-silent-drop", "gateway", 80)])
+    assert gaps(one) == [("taken", Whereabouts.LOST, "acl-silent-drop", 80, 80, 80)]
+    (part_of,) = explained([way], [counted("acl-silent-drop", "gateway", 60)])
+    assert [(g.where, g.messages) for g in part_of.gaps] == [(Whereabouts.LOST, 60), (Whereabouts.UNKNOWN, 20)]
+
+
+def test_what_a_finding_counts_at_another_place_or_beyond_what_is_missing_explains_nothing():
+    way = within_mqtt(facts(HOLE))
+    assert explained([way], [counted("acl-silent-drop", "gateway", 81)]) == (way,)
+    two = within_mqtt(facts(messages("""
+        at       until    count noted
+        10:00:00 10:04:59 100   board+copier
+        10:05:00 10:05:09 20    copier
+    """)))  # fmt: skip
+    assert explained([two], [counted("session-queue-drop", "received-copier", 20)]) == (two,)

@@ -73,8 +73,14 @@ def test_moments_are_shown_in_the_zone_that_was_asked_for():
         (gap(Whereabouts.PENDING, 70, "etl", before=Step.HANDLED), "70 pending for etl"),
         (gap(Whereabouts.AFTER_END, 5), "5 on their way when the ledgers end"),
         (gap(Whereabouts.UNKNOWN, 9, "b1"), "9 not taken by b1, where they are is NOT KNOWN"),
+        (gap(Whereabouts.SHARED, 9, "b2"), "9 went to b2"),
+        (gap(Whereabouts.SHARED, 9, "b2", low=0), "up to 9 may have gone to b2"),
+        (gap(Whereabouts.UNSUBSCRIBED, 9, "b1"), "9 published while b1 was not subscribed"),
+        (gap(Whereabouts.BEFORE_BEGIN, 9, "b1"), "9 published before the first message that b1 noted"),
+        (gap(Whereabouts.LOST, 9, "acl-silent-drop"), "9 lost (acl-silent-drop)"),
     ],
-    ids=["queue", "dropped", "perhaps dropped", "publisher", "log", "pending", "after the end", "unknown"],
+    ids=["queue", "dropped", "perhaps dropped", "publisher", "log", "pending", "after the end", "unknown",
+         "shared", "perhaps shared", "not subscribed", "before the begin", "lost"],
 )  # fmt: skip
 def test_each_place_of_what_is_missing_has_its_words(found, told):
     assert sentence(replace(DEAD, gaps=(found,))).partition("; ")[2] == told
@@ -106,8 +112,25 @@ def test_bounds_and_copies_stand_beside_numbers():
         ((*DEAD.gaps, gap(Whereabouts.UNKNOWN, 5)), "cannot say", 1),
         ((gap(Whereabouts.DROPPED, 5, low=0),), "cannot say", 1),
         ((gap(Whereabouts.DROPPED, 5), gap(Whereabouts.UNKNOWN, 5)), "lost", 2),
+        ((gap(Whereabouts.LOST, 5),), "lost", 2),
+        ((gap(Whereabouts.UNSUBSCRIBED, 5), gap(Whereabouts.SHARED, 5)), "nothing lost", 0),
+        ((gap(Whereabouts.SHARED, 5, low=0),), "cannot say", 1),
+        ((gap(Whereabouts.BEFORE_BEGIN, 5),), "cannot say", 1),
     ],
-    ids=["all there", "queue", "pending", "publisher", "log", "unknown", "perhaps dropped", "dropped"],
+    ids=[
+        "all there",
+        "queue",
+        "pending",
+        "publisher",
+        "log",
+        "unknown",
+        "perhaps dropped",
+        "dropped",
+        "counted as lost",
+        "no loss",
+        "perhaps shared",
+        "before the begin",
+    ],
 )
 def test_a_way_is_as_bad_as_its_worst_gap(found, told, code):
     assert (outcome(replace(DEAD, gaps=found)), exit_code((), (replace(DEAD, gaps=found),))) == (told, code)

@@ -4,10 +4,27 @@ from dataclasses import replace
 
 from facts_builder import at, facts, log, settings
 from kafka_builder import GROUP, TOPIC
-from loss_builder import A, B, begins, consumer, counts, killed, life, listed, log_starts, lost, messages, noted, stands
-from message_builder import of_topic
+from loss_builder import (
+    A,
+    B,
+    begins,
+    consumer,
+    counts,
+    killed,
+    life,
+    listed,
+    log_starts,
+    lost,
+    messages,
+    noted,
+    stands,
+    subscribed,
+)  # fmt: skip
+from message_builder import acked, of_topic
 
+from mqlab.delivery.audit import audits
 from mqlab.delivery.group_audit import group_doubled, group_losses, reckon
+from mqlab.delivery.rows import Outcome
 from mqlab.facts import Position
 from mqlab.kafka.member_ledgers import kept, noting
 from mqlab.rows import Part
@@ -248,6 +265,12 @@ def test_a_group_whose_position_nobody_tells_has_nothing_before_it():
     assert counts(listed("a"), QUEUED, noted("10:00:05 0 600")) == [("0", 600, 600, None, 400, 0, 0, 0)]
 
 
+def test_what_was_handled_behind_the_position_does_not_wait_though_its_run_begins_before_it():
+    handled = messages(f"from to at acked handled\n0 949 10:00 0 {A}")
+    rows = [LIFE, handled, noted("10:00:05 0 950"), stands("10:01:00 0 700 1000")]
+    assert counts(*rows) == [("0", 950, 950, 700, 50, 0, 0, 0)]
+
+
 def test_without_ids_of_producers_the_offsets_tell_beside_a_sign_of_early_commits():
     handled = messages(f"from to at acked handled\n0 599 10:00 0 {A}")
     rows_of = noted("10:00:00 0 300\n10:00:50 0 300")
@@ -266,3 +289,32 @@ def test_records_that_compaction_removed_or_a_transaction_hides_are_not_missed()
         rows = [LIFE, older, AUTO, *STOPPED[2:], reason]
         assert lost(rows) == []
         assert counts(rows)[0][-1] == 0
+
+
+def audit(*rows):
+    (one,) = audits(facts(rows, of_topic("replication.factor", "1", topic=TOPIC)))
+    return one
+
+
+def test_acknowledged_records_of_a_partition_in_which_a_group_has_no_position_are_not_told():
+    rows = [LIFE, listed("a"), noted("10:00:05 0 600"), stands("10:01:30 0 600 600")]
+    other = messages(f"queue from to at handled\n0 0 599 10:00 {A}\n1 0 399 10:00 -")
+    one = audit(rows, other, acked(599, topic=TOPIC), acked(399, queue="1", topic=TOPIC))
+    assert [(row.queue, row.handled, row.pending, row.unknown) for row in one.groups] == [
+        ("0", 600, 0, 0), ("1", 0, None, 400),
+    ]  # fmt: skip
+    assert one.outcome is Outcome.IN_LOG
+    assert "Nothing was lost:" not in one.statement
+
+
+def test_records_from_before_a_group_are_told_and_not_called_handled():
+    begun = begins("10:00:05 a missing 0\n10:00:06 a reset 0 900")
+    rows = [life(), listed("a"), begun, stands("10:01:30 0 1000 1000"), noted("10:00:30 0 100")]
+    latest = consumer("a auto.offset.reset latest")
+    one = audit(rows, latest, subscribed("10:00:01"), messages(f"from to at handled\n0 899 09:00 -\n900 999 10:00 {A}"),
+                log_starts("09:59:00 0 0"), acked(999, topic=TOPIC))  # fmt: skip
+    assert (one.losses, [row.earlier for row in one.groups], one.outcome) == ((), [900], Outcome.IN_LOG)
+    assert one.statement == (
+        "1,000 acknowledged; 900 were there before billing, which began at the end and never handled them. "
+        "Nothing was lost from the log."
+    )

@@ -6,6 +6,8 @@ import pytest
 from audit_builder import FAILOVER, MIXED, SETTINGS_ONLY, audit
 from report_example import diagnosis, oversize, split_loop
 
+from mqlab.delivery.path import sentences
+from mqlab.delivery.rows import Outcome
 from mqlab.facts import Facts
 from mqlab.mqtt.chain_stages import Chain, Gap, Stage, Step, Whereabouts
 from mqlab.reporting import tiles as reporting_tiles
@@ -52,6 +54,17 @@ def test_nothing_lost_is_told_as_nought_of_what_was_acknowledged(of):
     assert of((calm,))[-1] == "0 messages lost (of 33,002 acknowledged) #not-checked"
 
 
+def test_what_only_the_log_is_known_to_have_kept_is_not_told_of_its_readers(of):
+    kept = replace(FAILOVER, losses=(), outcome=Outcome.IN_LOG)
+    assert of((kept,))[-1] == "0 messages lost from the log (of 33,002 acknowledged) #not-checked"
+
+
+def test_copies_of_which_nobody_knows_what_was_acknowledged_are_no_proof_that_nothing_was_lost(of):
+    copied = replace(FAILOVER, losses=(), outcome=Outcome.DOUBLED, missing=("the producers' ledger",))
+    assert of((copied,))[-1] == "NOT CHECKED loss (the material cannot say: orders) #not-checked"
+    assert next(sentences([copied])).startswith("orders: CANNOT SAY (missing: the producers' ledger), 4,440 not yet")
+
+
 def test_what_no_audit_can_say_was_not_checked(of):
     assert of((SETTINGS_ONLY,), about("slow-consumer"))[-1] == (
         "NOT CHECKED loss (the material cannot say: payments) #not-checked"
@@ -76,6 +89,9 @@ def way(*gaps):
         ([(Whereabouts.DROPPED, 7)], "messages dropped", "7"),
         ([(Whereabouts.QUEUED, 33)], "messages wait", "33"),
         ([(Whereabouts.UNKNOWN, 5)], "messages arrived nowhere", "5"),
+        ([(Whereabouts.LOST, 80), (Whereabouts.UNKNOWN, 5)], "messages lost", "80"),
+        ([(Whereabouts.BEFORE_BEGIN, 5)], "loss", "none seen"),
+        ([(Whereabouts.UNSUBSCRIBED, 5), (Whereabouts.SHARED, 5)], "messages lost", "0"),
         ([], "messages lost", "0"),
     ],
 )

@@ -294,6 +294,7 @@ def test_json_holds_the_same_rows_by_topic():
         "unknown": 0,
         "skipped_by_hand": 0,
         "set_aside": 0,
+        "before_group": 0,
     }
 
 

@@ -23,13 +23,13 @@ def counted(**measures):
         (
             (FAILOVER,),
             "orders: 1,562 of 33,002 acknowledged lost in the log (acks1-failover-loss; partition 0 at offsets 1,032 "
-            "to 2,593), 4,440 still wait for sink",
+            "to 2,593), 4,440 not yet handled by sink",
         ),
         (
             (MIXED,),
             f"{HOSTILE}: about 110 (≥ 100, ≤ 120) of ≥ 490 acknowledged lost by group billing (retention-loss; "
             "partition 0 at offsets 10 to 119), ≥ 4 (≤ 9) lost by group billing (mechanism not told; partition 0), "
-            "190 still wait for audit, 7 doubled in the log",
+            "190 not yet handled by audit, 7 doubled in the log",
         ),
         (
             (SETTINGS_ONLY,),
@@ -66,6 +66,10 @@ def test_without_audits_findings_are_summed_with_their_interval():
 
 def test_where_an_audit_counted_doubles_a_finding_does_not_count_them_again():
     assert "handed out again" not in loss(counted(duplicated_records=5), CALM, (MIXED,))
+
+
+def test_copies_that_a_finding_counted_are_told_where_an_audit_counted_none():
+    assert loss(counted(duplicated_records=5), CALM, (SETTINGS_ONLY,)).endswith("; 5 repeats of records")
 
 
 def test_without_audits_and_findings_it_was_not_checked():

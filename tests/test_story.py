@@ -8,6 +8,7 @@ from report_example import at, diagnosis, example, oversize, split_loop
 
 from mqlab.diagnosis import NotChecked
 from mqlab.findings import Certainty, Change, Severity
+from mqlab.mqtt.chain_stages import Chain, Stage, Step
 from mqlab.notes import Action, Cost, HumanEvent, IncidentNotes
 from mqlab.reporting import chronology
 from mqlab.reporting.evidence import dossiers
@@ -99,6 +100,19 @@ def test_what_people_wrote_beats_what_is_inferred():
     rows = told(notes=IncidentNotes(mitigated=at("12:30:00"))).chronology
 
     assert rows.moment("mitigated") == at("12:30:00").timestamp()
+
+
+def test_copies_that_only_the_way_of_the_messages_counts_are_an_impact_once():
+    stages = (
+        Stage(Step.TAKEN, "b1", 900, 900, 900, "ids", again=7),
+        Stage(Step.HANDLED, "etl", 900, 900, 900, "ids", again=941),
+    )
+    copied = replace(diagnosis(split_loop()), chains=(Chain("kafka", "orders", ("b1",), "ids", stages, ()),))
+    texts = [effect.text for effect in told(copied).impact]
+    assert [text for text in texts if "too many" in text] == ["941 copies too many in the ledgers of etl"]
+    repeats = replace(split_loop(), incident="reprocess-duplicates", measures={"duplicated_records": 941})
+    counted = replace(copied, findings=(*copied.findings, repeats))
+    assert not any("too many" in effect.text for effect in told(counted).impact)
 
 
 def test_impact_is_told_in_the_users_terms_and_money_by_the_rates_of_people():

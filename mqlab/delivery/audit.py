@@ -6,10 +6,10 @@ did not go back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from mqlab.delivery import durability, group_audit, log_audit
+from mqlab.delivery import durability, group_audit, log_audit, queue_audit
 from mqlab.delivery.elections import handovers
 from mqlab.delivery.leaders import leaderships
 from mqlab.delivery.log_losses import BY_OFFSETS, acknowledged, counted_by_ids
@@ -45,10 +45,14 @@ def _audit(facts: Facts, topic: str) -> Audit:
     losses = (*log_audit.log_losses(facts, topic), *group_audit.group_losses(facts, topic))
     doubled = (*log_audit.log_doubled(facts, topic), *group_audit.group_doubled(facts, topic))
     of_log = [*_missing_of_log(facts, log), *_missing_of_losses(losses)]
-    outcome = _outcome(groups, losses, doubled, bool(of_log))
+    outcome = _outcome(log, groups, losses, doubled, bool(of_log))
+    beside = queue_audit.unowned(facts, topic)
+    if outcome is Outcome.COMPLETE and beside:
+        outcome = Outcome.IN_LOG
     read = sum(case.piece.read for case in cases(facts, topic) if case.piece.how != BY_OFFSETS)
     statement = _statement(outcome, log, groups, losses, doubled, read)
-    missing = tuple(dict.fromkeys([*of_log, *_missing_of_groups(groups)]))
+    of_groups = [*_missing_of_groups(groups), *(f"of which group {ledger} is" for ledger in beside)]
+    missing = tuple(dict.fromkeys([*of_log, *of_groups]))
     return Audit(topic, outcome, statement, log, groups, losses, doubled, missing)
 
 
@@ -58,7 +62,10 @@ def is_whole(facts: Facts, topic: str) -> bool:
     return bool(rows) and not cases(facts, topic) and not any(_missing_of_log(facts, rows))
 
 
-def _outcome(groups: Sequence[GroupRow], losses: Sequence[Loss], doubled: Sequence[Doubled], open_log: bool) -> Outcome:
+def _outcome(
+    log: Sequence[LogRow], groups: Sequence[GroupRow], losses: Sequence[Loss], doubled: Sequence[Doubled],
+    open_log: bool,
+) -> Outcome:  # fmt: skip
     """*open_log*: the material leaves open whether the log lost something."""
     lost = any(loss.most for loss in losses if loss.side is not Side.PRODUCER)
     repeated = any(row.records for row in doubled)
@@ -68,8 +75,17 @@ def _outcome(groups: Sequence[GroupRow], losses: Sequence[Loss], doubled: Sequen
         return Outcome.DOUBLED
     if open_log:
         return Outcome.UNKNOWN
-    all_told = all(row.handled is not None and not row.unknown for row in groups)
-    return Outcome.COMPLETE if all_told else Outcome.IN_LOG
+    acked = {row.queue: row.acked or 0 for row in log}
+    closed = all(row.handled is not None and not _not_told(row, acked.get(row.queue, 0)) for row in groups)
+    return Outcome.COMPLETE if closed and not any(row.earlier for row in groups) else Outcome.IN_LOG
+
+
+def _not_told(row: GroupRow, acked: int) -> int:
+    """Messages of which the material does not tell what became of them in the group, of so many acknowledged."""
+    if row.handled is None:
+        return row.unknown
+    told = row.handled + (row.pending or 0) + row.lost + row.by_hand + row.aside + row.earlier
+    return max(row.unknown, acked - told)
 
 
 def _missing_of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:
@@ -78,7 +94,12 @@ def _missing_of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:
         yield "which messages the producers had acknowledged: their own ledger, or ids in their log"
         return
     if any(row.queue and not _accounted(facts, row) for row in log):
-        yield f"{_BROKERS}: whether the log went back"
+        queues = any("/" in row.queue for row in log)
+        yield (
+            f"mqadmin topicStatus of {log[0].topic} after the last acknowledgement: whether the log holds it"
+            if queues
+            else f"{_BROKERS}: whether the log went back"
+        )
     unplaced = {row.topic for row in log if not row.queue}
     nowhere = sum(
         f.messages for f in facts.fates
@@ -137,25 +158,26 @@ def _statement(
     parts = [*_lost(losses, read), *_left(by_group), *_failed(log), *_doubled(doubled)]
     counts = "; ".join([begin, *parts])
     if outcome is Outcome.IN_LOG:
-        return f"{counts}. Nothing was lost from the log. {' '.join(_unknown(by_group))}"
+        acked_of = {row.queue: row.acked or 0 for row in log}
+        return " ".join([f"{counts}. Nothing was lost from the log.", *_unknown(by_group, acked_of)])
     if outcome is Outcome.COMPLETE:
         return f"{counts}. Nothing was lost: every acknowledged message is accounted for."
     if outcome is Outcome.UNKNOWN:
         return f"{counts}. This material cannot rule out a loss."
     rows: tuple[Loss | Doubled, ...] = (*losses, *doubled)
     named = sorted({row.incident for row in rows if row.incident})
-    return f"{counts}. " + (
-        f"By mechanism: {', '.join(named)}." if named else "Nothing in the material shows how it happened."
-    )
+    if named:
+        return f"{counts}. By mechanism: {', '.join(named)}."
+    return f"{counts}." + (" Nothing in the material shows how it happened." if losses else "")
 
 
 def _group(row: GroupRow | Loss | Doubled) -> str:
     return row.group or ""
 
 
-def _unknown(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
+def _unknown(by_group: dict[str, list[GroupRow]], acked: Mapping[str, int]) -> Iterator[str]:
     for name, rows in by_group.items():
-        many = sum(row.unknown for row in rows)
+        many = sum(_not_told(row, acked.get(row.queue, 0)) for row in rows)
         if many:
             yield f"Whether {name} handled {number(many)} of the messages before its position cannot be told."
         elif any(row.handled is None for row in rows):
@@ -195,6 +217,8 @@ def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
             yield f"{number(skipped)} were skipped by {name} on purpose: its offsets were set by hand"
         if aside := sum(row.aside for row in rows):
             yield f"{number(aside)} could not be handled by {name} and went to a dead-letter topic"
+        if earlier := sum(row.earlier for row in rows):
+            yield f"{number(earlier)} were there before {name}, which began at the end and never handled them"
     for name, rows in by_group.items():
         if pending := sum(row.pending or 0 for row in rows):
             yield f"{number(pending)} wait for {name}, neither handled nor committed"

@@ -11,6 +11,7 @@ as many records as the application says that it failed.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from mqlab.delivery.leaders import last_end
 from mqlab.delivery.missing import (
     Place,
     Run,
+    behind,
     counted,
     doubt,
     fates,
@@ -33,6 +35,7 @@ from mqlab.delivery.missing import (
 from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.ownership_intervals import Stint, early, stints, until_given_back
 from mqlab.delivery.positions import Offsets, Skip, Why, before, offsets, partitions
+from mqlab.delivery.queue_audit import queue_doubled, queue_rows
 from mqlab.delivery.rows import Doubled, Gap, GroupRow, Loss, Side
 from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
@@ -59,6 +62,8 @@ class Reckoning:
     """Messages that were left out on purpose: somebody set the group's offset past them."""
     aside: int = 0
     """Messages that could not be handled and stand in a topic for such."""
+    earlier: int = 0
+    """Messages that were there before the group, which was told to begin at the end."""
 
 
 @per_facts
@@ -98,13 +103,13 @@ def group_doubled(facts: Facts, topic: str) -> tuple[Doubled, ...]:
                     tuple(fate.first for fate in rows[:2]),
                 )
             )  # fmt: skip
-    return tuple(doubled)
+    return (*doubled, *queue_doubled(facts, topic))
 
 
 @per_facts
 def group_rows(facts: Facts, topic: str) -> tuple[GroupRow, ...]:
-    """A row for each group that reads *topic* and partition, by name and number."""
-    return tuple(_row(facts, place) for place in audited(facts, topic))
+    """A row for each group that reads *topic* and partition or queue, by name and number."""
+    return (*(_row(facts, place) for place in audited(facts, topic)), *queue_rows(facts, topic))
 
 
 def _row(facts: Facts, place: Place) -> GroupRow:
@@ -122,6 +127,7 @@ def _row(facts: Facts, place: Place) -> GroupRow:
         unknown=reckoning.unknown,
         by_hand=reckoning.by_hand,
         aside=reckoning.aside,
+        earlier=reckoning.earlier,
     )  # fmt: skip
 
 
@@ -143,7 +149,7 @@ def _pending(facts: Facts, place: Place) -> int | None:
     if end is None:
         return None
     own = noting(facts, group, topic)
-    return max(0, end - low - sum(f.messages for f in rows if times(f, own) and (f.first_offset or 0) >= low))
+    return max(0, end - low - sum(behind(f, low) for f in rows if times(f, own)))
 
 
 @per_facts
@@ -152,14 +158,15 @@ def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
     place, own = (group, topic, queue), noting(facts, group, topic)
     stood, ranges = position(facts, *place), skips(facts, *place)
     losses = [loss for skip in ranges if skip.why in (Why.RETENTION, Why.RESET) for loss in _passed(facts, place, skip)]
+    if stood is None and own:
+        left = _least(unhandled(facts, *place))
+        return Reckoning(tuple(losses), left, (f"the committed offset of {group} in {topic}-{queue}",) if left else ())
     rest = inside(unhandled(facts, *place), 0, stood) if stood is not None else []
-    by_hand = 0
-    for skip in ranges:
-        by_hand += sum(run.messages for run in inside(rest, skip.low, skip.high)) if skip.why is Why.HAND else 0
-        rest = outside(rest, skip.low, skip.high)
+    passed, rest = _left_out(rest, ranges)
+    by_hand, earlier = passed[Why.HAND], passed[Why.CONFIGURED]
     if not own:
         who = (f"the ledger of every member of {group}",) if _least(rest) else ()
-        return Reckoning(tuple(losses), _least(rest), who, by_hand)
+        return Reckoning(tuple(losses), _least(rest), who, by_hand, earlier=earlier)
     deleted, rest = _deleted(facts, place, rest)
     failed, rest = _failed(facts, place, rest)
     aside = sum(loss.records for loss in failed) if dead_letter_topic(facts, topic) else 0
@@ -179,7 +186,16 @@ def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
         rest = outside(rest, stint.low, stint.high)
     if _least(rest):
         unknown, doubts = unknown + _least(rest), [*doubts, f"who had {topic}-{queue}: the logs of the consumers"]
-    return Reckoning(tuple(losses), unknown, tuple(dict.fromkeys(doubts)), by_hand, aside)
+    return Reckoning(tuple(losses), unknown, tuple(dict.fromkeys(doubts)), by_hand, aside, earlier)
+
+
+def _left_out(rest: list[Run], ranges: Sequence[Skip]) -> tuple[Counter[Why], list[Run]]:
+    """How many messages of *rest* were passed over for each reason, and what is left of it."""
+    passed: Counter[Why] = Counter()
+    for skip in ranges:
+        passed[skip.why] += sum(run.messages for run in inside(rest, skip.low, skip.high))
+        rest = outside(rest, skip.low, skip.high)
+    return passed, rest
 
 
 def _least(runs: Sequence[Run]) -> int:

@@ -11,7 +11,7 @@ where a record failed the application may have sent it again.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from mqlab.delivery import durability
@@ -61,6 +61,7 @@ def _row(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> LogRow:
     roles = {p.role for p in facts.parts if p.topic == topic}
     given_up = noted(fates)
     failures_told = "failed" in roles or bool(given_up)
+    answers_told, each_answered = _answers_told(facts, topic, roles)
 
     def messages(rows: Iterable[Fate]) -> int:
         return sum(f.messages for f in rows)
@@ -69,18 +70,28 @@ def _row(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> LogRow:
         topic,
         queue,
         sent=messages(f for f in fates if f.sent) if "sent" in roles else None,
-        acked=messages(f for f in fates if f.acked) if "acked" in roles else None,
+        acked=messages(f for f in fates if f.acked) if answers_told else None,
         failed=messages(given_up) if failures_told else None,
         failed_stored=kept(given_up) if failures_told else None,
-        unanswered=messages(f for f in fates if f.sent and not (f.acked or f.failed))
-        if {"sent", "acked"} <= roles
-        else None,
+        unanswered=messages(f for f in fates if f.sent and not (f.acked or f.failed)) if each_answered else None,
         stored=messages(f for f in fates if f.acked or f.stored or f.handled) if queue and fates else None,
         lost=sum(case.piece.records for case in cases(facts, topic) if case.piece.queue == queue),
         doubled=sum(row.extra for row in log_doubled(facts, topic) if row.queue == queue),
         start=last_start(facts, (topic, queue)) if queue else None,
         end=last_end(facts, (topic, queue)) if queue else None,
     )
+
+
+def _answers_told(facts: Facts, topic: str, roles: Collection[str]) -> tuple[bool, bool]:
+    """Whether ledgers note acknowledgements of *topic*, and whether for all that they note as sent.
+
+    A ledger of what was sent may hold the answer in its own rows: ``SEND_OK`` of RocketMQ.
+    """
+    if "acked" in roles:
+        return True, "sent" in roles
+    answered = {f.first.source for f in facts.fates if f.topic == topic and f.sent and f.acked}
+    sent = {p.source for p in facts.parts if p.topic == topic and p.role == "sent"}
+    return bool(answered), bool(answered) and sent <= answered
 
 
 @dataclass(frozen=True, slots=True)

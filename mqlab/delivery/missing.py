@@ -187,6 +187,11 @@ def _gaps(partition: Offsets, counted_to: int | None, rows: Sequence[Fate]) -> l
     return [Run(low, end, end - low, 0, end - low, None, None, None)] if low < end else []
 
 
+def behind(fate: Fate, offset: int) -> int:
+    """How many messages of a run lie at *offset* or behind it, at most."""
+    return max(0, min(fate.messages, _behind(fate) - offset))
+
+
 def doubt(facts: Facts, place: Place, stint: Stint, run: Run) -> str:
     """Why the ledgers do not tell whether *run*, of *stint* in *place*, was handled; empty where they do.
 

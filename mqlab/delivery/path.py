@@ -296,8 +296,13 @@ def summary(audits: Sequence[Audit]) -> Summary:
         sum(row.most for row in losses),
         sum(row.extra for audit in audits for row in audit.doubled),
         sum(row.pending or 0 for audit in audits for row in audit.groups),
-        tuple(sorted(audit.topic for audit in audits if audit.outcome is Outcome.UNKNOWN)),
+        tuple(sorted(audit.topic for audit in audits if leaves_open(audit))),
     )
+
+
+def leaves_open(audit: Audit) -> bool:
+    """Whether anything was lost cannot be said: copies that were counted tell nothing of that."""
+    return audit.outcome is Outcome.UNKNOWN or (audit.outcome is Outcome.DOUBLED and bool(audit.missing))
 
 
 def intact(audits: Sequence[Audit]) -> str:
@@ -308,15 +313,15 @@ def intact(audits: Sequence[Audit]) -> str:
     return "".join(parts) + more
 
 
-def sentences(audits: Sequence[Audit]) -> Iterator[str]:
+def sentences(audits: Sequence[Audit], tz: tzinfo = UTC) -> Iterator[str]:
     """Each topic in half a sentence, the worst first."""
     worst = by_gravity(audits)[:_SHOWN]
-    yield from (f"{audit.topic}: {', '.join(_parts(audit))}" for audit in worst)
+    yield from (f"{audit.topic}: {', '.join(_parts(audit, tz))}" for audit in worst)
     if len(audits) > len(worst):
         yield f"{counted(len(audits) - len(worst), 'more topic')} (mqlab audit)"
 
 
-def _parts(audit: Audit) -> Iterator[str]:
+def _parts(audit: Audit, tz: tzinfo) -> Iterator[str]:
     whole = total(path(audit, None))
     least = "≥ " if "acked" in whole.partly else ""
     of = f" of {least}{number(whole.acked)} acknowledged" if whole.acked is not None else ""
@@ -325,13 +330,21 @@ def _parts(audit: Audit) -> Iterator[str]:
         parts = [f"{partition(loss.queue)} {offsets(loss)}".strip() for loss in toll.parts[:_SHOWN]]
         more = f" and {number(len(toll.parts) - _SHOWN)} more" if len(toll.parts) > _SHOWN else ""
         yield f"{toll.words}{'' if place else of} lost {toll.where} ({toll.incident}; {', '.join(parts)}{more})"
-    if audit.outcome is Outcome.UNKNOWN:
+    if leaves_open(audit):
         yield "CANNOT SAY" + (f" (missing: {audit.missing[0]})" if audit.missing else "")
     elif not tolls:
         yield f"none lost{' from the log' if audit.outcome is Outcome.IN_LOG else ''}{of}"
     for group in groups(audit):
-        waiting = total(path(audit, group)).pending
-        if group and waiting:
-            yield f"{number(waiting)} still wait for {group}"
+        whole = total(path(audit, group))
+        if group and whole.pending:
+            # Lag counts what a group handled and has not committed; with ledgers that is known to be done.
+            waiting = number(whole.pending)
+            yield (
+                f"{waiting} still wait for {group}"
+                if whole.handled is None
+                else f"{waiting} not yet handled by {group}"
+            )
     for toll in doubles(audit):
-        yield f"{toll.words} doubled {toll.where}"
+        # A finding that did it may count those of its own time.
+        when = between(toll.since, toll.until, tz) if toll.incident == UNEXPLAINED else ""
+        yield f"{toll.words} doubled {toll.where}" + (f" ({when})" if when else "")

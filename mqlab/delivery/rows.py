@@ -142,6 +142,8 @@ class GroupRow:
     """Messages that were left out on purpose: somebody set the position past them."""
     aside: int = 0
     """Messages that could not be handled and stand in a topic for such."""
+    earlier: int = 0
+    """Messages that were there before the group, which was told to begin at the end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def detect(facts: Facts) -> Result:
 
 def _finding(facts: Facts, overlap: Doubled) -> Finding:
     agrees = overlap.explained or (overlap.maker == "broker" and overlap.others_once and _traced(facts, overlap))
-    most = max(overlap.copies.values())
+    mean = 1 + overlap.extra / overlap.messages
     began, ended, ongoing = _when(overlap)
     names = sorted({f.filter for f in overlap.filters})
     why = f"{len(names)} of its filters match ({', '.join(names[:_SHOWN])})" if names else "its filters are not known"
@@ -65,14 +65,13 @@ def _finding(facts: Facts, overlap: Doubled) -> Finding:
         severity=Severity.WARNING,
         ongoing=ongoing,
         statement=(
-            f"{overlap.client} gets each message of {few(list(overlap.copies), _SHOWN)} {_often(overlap)} times at "
-            "the same "
-            f"moment: {why}. {_MADE[overlap.maker]} {units.number(overlap.extra)} of the messages that it got are "
-            "copies of "
+            f"{overlap.client} gets {_each(overlap)} of {few(list(overlap.copies), _SHOWN)} "
+            f"{_often(overlap)} times at the same moment: {why}. {_MADE[overlap.maker]} "
+            f"{units.number(overlap.extra)} of the messages that it got are copies of "
             f"{units.counted(overlap.messages, 'message')}, none with the DUP flag."
         ),
         measures={
-            "copies_per_message": most,
+            **units.between(mean, overlap.copies.values()).measures("copies_per_message"),
             "copied_messages": overlap.messages,
             "extra_copies": overlap.extra,
             "topics": len(overlap.copies),
@@ -95,6 +94,13 @@ def _when(overlap: Doubled) -> tuple[float | None, float | None, bool]:
 
 def _traced(facts: Facts, overlap: Doubled) -> bool:
     return any(topic in accounting.went_out(facts, None).get(overlap.client, {}) for topic in overlap.copies)
+
+
+def _each(overlap: Doubled) -> str:
+    """``nearly each`` where some messages came more or less often than the others."""
+    (times, *others) = set(overlap.copies.values())
+    even = others or overlap.extra == overlap.messages * (times - 1)
+    return "each message" if even else "nearly each message"
 
 
 def _often(overlap: Doubled) -> str:

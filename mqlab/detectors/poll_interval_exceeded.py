@@ -198,17 +198,20 @@ def _name(case: Case) -> str:
 
 
 def _sum(case: Case) -> str:
-    """The multiplication that does not fit, or the one poll that stood still."""
+    """The multiplication that does not fit, or the longest poll where it would: what is usual made none too late."""
     fit = _fit(case)
-    if fit is not None:
+    if fit is not None and case.limit is not None and fit.records * fit.mean > case.limit.seconds:
         product = units.duration(fit.records * fit.mean)
         fits = f"at most {units.number(fit.most)} fit" if fit.most else "not even one fits"
         return f"; {counted(fit.records, 'record')} × {units.brief(fit.mean)} = {product}, {fits}"
-    if not case.stalled or case.pace is None or case.usual is None:
+    if case.pace is None or (fit is None and not (case.stalled and case.usual)):
         return ""
     longest = case.pace.longest
+    if fit is not None and case.limit is not None and longest.longest_seconds <= case.limit.seconds:
+        return ""
+    usual = case.usual.mean if case.usual else case.pace.mean
     took = f"one poll of {counted(longest.longest_records, 'record')} took {units.duration(longest.longest_seconds)}"
-    return f"; {took} (usually {units.brief(case.usual.mean)} per record)"
+    return f"; {took} (usually {units.brief(usual)} per record)"
 
 
 def _measures(facts: Facts, case: Case) -> dict[str, float | None]:

@@ -37,7 +37,7 @@ def detect(facts: Facts) -> Result:
 
 
 def _small(storm: Again) -> str:
-    again = f"{units.counted(storm.dup, 'message')} of {units.number(storm.rows)} again"
+    again = f"{units.counted(storm.dup, 'message')} of {units.number(storm.rows)} with the DUP flag"
     return f"{storm.client} got {again}, after {units.counted(storm.connects, 'connect')}"
 
 
@@ -55,10 +55,9 @@ def _finding(facts: Facts, storm: Again) -> Finding:
         severity=Severity.WARNING if end == "taken-over" else None,
         ongoing=storm.ongoing,
         statement=(
-            f"{storm.client} got {units.counted(storm.dup, 'message')} again with the DUP flag {when}{worst}: it had "
-            "not "
-            f"acknowledged them. They are {units.percent(storm.dup / storm.rows)} of what it got meanwhile"
-            f"{why}."
+            f"{storm.client} got {units.counted(storm.dup, 'message')} with the DUP flag {when}{worst}: the broker had "
+            f"sent them before, and it had not acknowledged them. They are "
+            f"{units.percent(storm.dup / storm.rows)} of what it got meanwhile{why}."
         ),
         measures={
             "redelivered_messages": storm.dup,

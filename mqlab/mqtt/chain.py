@@ -7,15 +7,16 @@ way ends at the receivers of MQTT.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 
-from mqlab.facts import Facts
+from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches
-from mqlab.mqtt import chain_stages
+from mqlab.mqtt import chain_stages, queue_drops
 from mqlab.mqtt.brokers import value
+from mqlab.mqtt.chain_apart import BETWEEN, ROUNDED, apart
 from mqlab.mqtt.chain_counts import counted_chains
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, away, unseen
 from mqlab.mqtt.copies import client_of
@@ -28,15 +29,11 @@ from mqlab.shared.wording import clock, sample
 STORED, DROPPED = "mqtt.stored_messages", "mqtt.publish_dropped"
 
 
-ROUNDED = 1.0
-"""Seconds: brokers print whole ones, so that a client may be away that much earlier than its line says."""
-_ACKNOWLEDGED = (Step.ACKNOWLEDGED, Step.TAKEN)
-
-
 def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[Gap, ...]:
     """Where the messages of *rows* are, which the broker acknowledged and none of the ledgers *takers* notes."""
     if not rows:
         return ()
+    elsewhere, rows = apart(facts, rows, takers)
     clients = {client for source in takers if (client := client_of(facts, source))}
     waiting = away(facts, clients)
     since = min((subscription.away[-1][0] for subscription in waiting), default=END) - ROUNDED
@@ -55,8 +52,8 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
         ]
     if late:
         how = "published after the last message in the next ledgers: still on its way, or the ledgers end"
-        found.append(chain_stages.gap(_ACKNOWLEDGED, Whereabouts.AFTER_END, late, how))
-    return tuple(found)
+        found.append(chain_stages.gap(BETWEEN, Whereabouts.AFTER_END, late, how))
+    return (*found, *elsewhere)
 
 
 def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], unsure: int) -> list[Gap]:
@@ -64,8 +61,10 @@ def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], 
     begin = min(subscription.away[-1][0] for subscription in waiting)
     clients = sorted({subscription.client_id for subscription in waiting})
     many = chain_stages.count(rows)
-    dropped = min(many, _counted_drops(facts, begin, END, clients))
-    kept = many - dropped
+    drops = _thrown(facts, begin, END, clients, many)
+    if drops is not None and drops.low < drops.likely == many:
+        drops = None  # a queue may be full of what still waits
+    kept = many - (round(drops.likely) if drops else 0)
     stored = [s for s in facts.named(STORED) if s.points and s.points[0][0] <= begin < s.points[-1][0]]
     low, how = max(0, kept - unsure), "published since then, and in no receiver's ledger"
     if stored:
@@ -78,29 +77,69 @@ def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], 
         if subscription.session is not None and subscription.session.last.end is not None
     ]
     places = (*dict.fromkeys((*gone, *_samples(facts, STORED, "stored messages"))), *chain_stages.places(rows))
-    queue = Gap(*_ACKNOWLEDGED, Whereabouts.QUEUED, ", ".join(clients), kept, low, many, how, *chain_stages.ends(rows),
+    queue = Gap(*BETWEEN, Whereabouts.QUEUED, ", ".join(clients), kept, low, many, how, *chain_stages.ends(rows),
                 begin, places)  # fmt: skip
-    return [queue, *_dropped(facts, dropped, rows, clients)]
+    return [queue, *_dropped(facts, drops, rows)]
 
 
-def _counted_drops(facts: Facts, since: float, until: float, clients: Sequence[str]) -> int:
-    """Messages that the broker counts as thrown away, where its lines do not say that it was for others only."""
-    found = increase(facts.named(DROPPED), since, until)
-    full = {e.client_id for e in facts.of_kind("session-queue-dropping") if e.client_id}
-    return 0 if found is None or (full and not full & set(clients)) else round(found.value)
+@dataclass(frozen=True, slots=True)
+class _Drops:
+    """What brokers say that they threw away of *clients*: so many at least, about and at most."""
+
+    low: float
+    likely: float
+    high: float
+    lines: tuple[Episode, ...]
+    """Of a full queue."""
+    how: str
 
 
-def _dropped(facts: Facts, many: int, rows: Sequence[Row], clients: Sequence[str]) -> list[Gap]:
-    if not many:
+def _thrown(facts: Facts, since: float, until: float, clients: Sequence[str], many: int) -> _Drops | None:
+    """Of *many* messages that *clients* miss; None where nothing says that any was thrown away.
+
+    The broker's counter is for all clients: it is theirs where no line names others only. Where lists or lines count
+    each client's own, and differ from it, both bound the number; a full queue that nobody counts may have lost all.
+    """
+    full = facts.of_kind("session-queue-dropping")
+    named = {e.client_id for e in full if e.client_id}
+    lines = tuple(e for e in full if e.client_id in clients)
+    rose = increase(facts.named(DROPPED), since, until) if not named or named & set(clients) else None
+    counter = rose.value if rose is not None else 0.0
+    own = sum(_own_count(facts, case) for case in queue_drops.queue_cases(facts) if case.client_id in clients)
+    if counter:
+        likely = min(float(many), counter)
+        sure = likely if lines and len(named) == 1 else 0.0
+        bounds = (min(sure, own), max(likely, own)) if own else (sure, likely)
+        how = "the broker counted as many as dropped, " + ("and logged a full queue" if lines else
+                                                           "from this queue or others")  # fmt: skip
+        return _Drops(min(many, bounds[0]), likely, min(many, bounds[1]), lines, how)
+    if own:
+        likely = min(float(many), own)
+        return _Drops(likely, likely, likely, lines, "the broker counted as many as dropped from this queue")
+    if lines:
+        return _Drops(
+            min(many, len(lines)),
+            many,
+            many,
+            lines,
+            "the broker logged a full queue; how much it dropped is not counted",
+        )
+    return None
+
+
+def _own_count(facts: Facts, case: queue_drops.QueueCase) -> float:
+    """What the last list or the broker's lines count for this client alone; 0 where neither does."""
+    listed = float(case.row.dropped or 0) if case.row is not None else 0.0
+    return listed or queue_drops.by_lines(facts, case) or 0.0
+
+
+def _dropped(facts: Facts, drops: _Drops | None, rows: Sequence[Row]) -> list[Gap]:
+    if drops is None:
         return []
-    lines = [e for e in facts.of_kind("session-queue-dropping") if e.client_id in clients]
-    how = "the broker counted as many as dropped, and logged a full queue" if lines else (
-        "the broker counted as many as dropped, from this queue or others"
-    )  # fmt: skip
-    places = (*(e.first for e in lines[:2]), *_samples(facts, DROPPED, "thrown away"))
-    who = ", ".join(sorted({e.client_id for e in lines if e.client_id}))
-    low = many if len({e.client_id for e in facts.of_kind("session-queue-dropping")}) == 1 and lines else 0
-    return [Gap(*_ACKNOWLEDGED, Whereabouts.DROPPED, who, many, low, many, how, *chain_stages.ends(rows),
+    places = (*(e.first for e in drops.lines[:2]), *_samples(facts, DROPPED, "thrown away"))
+    who = ", ".join(sorted({e.client_id for e in drops.lines if e.client_id}))
+    low, likely, high = round(drops.low), round(drops.likely), round(drops.high)
+    return [Gap(*BETWEEN, Whereabouts.DROPPED, who, likely, low, high, drops.how, *chain_stages.ends(rows),
                 evidence=places)]  # fmt: skip
 
 
@@ -116,15 +155,19 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
         return []
     own, others = chain_stages.names(facts, takers), unseen(facts, takers)
     many = chain_stages.count(rows)
-    dropped = min(many, _counted_drops(facts, first, last, own))
+    drops = _thrown(facts, first, last, own, many)
+    dropped = round(drops.likely) if drops else 0
     rest = many - dropped
     how = "in no receiver's ledger, and no known queue holds them"
     stored = [s.points[-1][1] for s in facts.named(STORED) if s.points]
     how += "".join(f"; the broker stores {n:,.0f} at the end, retained ones included" for n in stored)
-    how += f"; {', '.join(others)} got messages too, but there is no ledger of theirs" if others else ""
-    unknown = chain_stages.gap(_ACKNOWLEDGED, Whereabouts.UNKNOWN, rows, how, ", ".join(own))
-    unknown = replace(unknown, messages=rest, low=0 if dropped else rest)
-    return [*_dropped(facts, dropped, rows, own), *([unknown] if rest else [])]
+    where, who = Whereabouts.UNKNOWN, own
+    if others:
+        where, who = Whereabouts.SHARED, others
+        how += f"; {', '.join(others)} got messages too, but there is no ledger of theirs"
+    left = chain_stages.gap(BETWEEN, where, rows, how, ", ".join(who))
+    left = replace(left, messages=rest, low=0 if drops or others else rest, high=many if drops else rest)
+    return [*_dropped(facts, drops, rows), *([left] if rest else [])]
 
 
 _REFUSED = ("record-too-large", "record-expired", "send-failed", "record-failed")

@@ -51,6 +51,14 @@ class Whereabouts(StrEnum):
     """In the log, not yet read."""
     AFTER_END = "after the end"
     """They came after the last thing that the next ledger notes."""
+    BEFORE_BEGIN = "before the begin"
+    """They came before the first thing that the next ledger notes."""
+    UNSUBSCRIBED = "not subscribed"
+    """The receiver had no subscription when they were published: they are no loss of its."""
+    SHARED = "shared"
+    """Another member of the receiver's share group has them, or may have them where it keeps no ledger."""
+    LOST = "lost"
+    """A finding counts them as lost."""
     UNKNOWN = "unknown"
 
 
@@ -354,4 +362,5 @@ def unseen(facts: Facts, takers: Sequence[str]) -> tuple[str, ...]:
         if subscription.client_id in own and shared(subscription.filter)[0] is not None
     }
     members = {subscription.client_id for subscription in every if subscription.filter in groups}
-    return tuple(sorted(members - own - {subscription.client_id for subscription in away(facts, own)}))
+    known = {client_of(facts, source) for source in receivers(facts.flows)}
+    return tuple(sorted(members - own - known - {subscription.client_id for subscription in away(facts, own)}))

@@ -101,7 +101,7 @@ def _at_reconnect(facts: Facts, broker: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Messages that one client got again with the DUP flag."""
+    """Messages that one client got with the DUP flag: the broker sent them before, whether or not they had arrived."""
 
     client: str
     dup: int

@@ -60,7 +60,7 @@ def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes)
     """People's own words first, then what was measured, then money."""
     grave = [one for one in found if harmful(one.finding)]
     effects = [Effect(notes.impact, how="incident.yml")] if notes.impact else []
-    effects += islice(effects_of(grave), _MOST)
+    effects += islice((*effects_of(grave), *_copies(diagnosis)), _MOST)
     if grave:
         lead, seconds = grave[0].finding, lasted(diagnosis, grave[0].finding, notes)
         if seconds:
@@ -85,6 +85,19 @@ def effects_of(found: Sequence[Dossier]) -> Iterator[Effect]:
                 words = (single if measures[name] == 1 else many).format(units.told(measures, name))
                 several = sum(other == kind for other, _ in told) > 1
                 yield Effect(f"{words} ({one.finding.subject})" if several else words, f"#{one.anchor}-{name}")
+
+
+def _copies(diagnosis: Diagnosis) -> Iterator[Effect]:
+    """What ledgers on the way note more than once, at the place that notes most of it, where no finding counts any."""
+    counted = {name for one in diagnosis.findings for name in AGAIN if one.measures.get(name)}
+    stages = [stage for way in diagnosis.chains for stage in way.stages if stage.again]
+    worst = max(stages, key=lambda stage: stage.again, default=None)
+    if worst is not None and not counted:
+        many = worst.again
+        yield Effect(
+            f"{units.number(many)} {'copy' if many == 1 else 'copies'} too many in the ledgers of {worst.who}",
+            "#evidence",
+        )
 
 
 def _kin(one: Dossier, other: Dossier) -> bool:

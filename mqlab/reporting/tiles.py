@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from mqlab import headline, units
 from mqlab.delivery.audit import audits
-from mqlab.delivery.path import Summary, summary
+from mqlab.delivery.path import Summary, bounded, summary
+from mqlab.delivery.rows import Outcome
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.figures.timeline import lag_points
@@ -47,7 +48,7 @@ _COSTS: Mapping[str, Mapping[str, str]] = {
         "duplicated_records": "repeats of records",
         "duplicated_records_estimated": "repeats of records, about",
         "delivered_rows": "deliveries",
-        "redelivered_messages": "messages delivered again",
+        "redelivered_messages": "messages sent again",
         "replayed_messages": "retained messages sent again",
         "extra_copies": "copies too many",
         "resubmitted_records": "records submitted again",
@@ -288,7 +289,8 @@ def lost(facts: Facts, diagnosis: Diagnosis, found: Sequence[Dossier]) -> Tile:
         return Tile("loss", "NOT CHECKED", f"the material cannot say: {names}", "#not-checked", muted=True)
     if whole.topics:
         of = "" if whole.acked is None else f"of {units.number(whole.acked)} acknowledged"
-        return Tile("messages lost", "0", of, anchor)
+        from_log = any(one.outcome is Outcome.IN_LOG for one in audits(facts))
+        return Tile("messages lost from the log" if from_log else "messages lost", "0", of, anchor)
     return _on_the_way(diagnosis) or _by_classes(diagnosis)
 
 
@@ -297,19 +299,24 @@ def _on_the_way(diagnosis: Diagnosis) -> Tile | None:
     ways = audit_json.worst([way for way in diagnosis.chains if way.system is None])
     if not ways:
         return None
-    outcome, gaps = audit_json.outcome(ways[0]), ways[0].gaps
-    title, where, note = {
-        audit_json.LOST: ("messages dropped", Whereabouts.DROPPED, "by the broker"),
-        audit_json.WAITING: ("messages wait", Whereabouts.QUEUED, "for clients that are away"),
-        audit_json.COMPLETE: ("messages lost", None, "every published message arrived"),
-        audit_json.UNKNOWN: (
-            "messages arrived nowhere",
-            Whereabouts.UNKNOWN,
-            "by ledgers; nothing tells what became of it",
-        ),
-    }[outcome]
-    count = sum(gap.messages for gap in gaps if gap.where is where)
-    return Tile(_one(title) if count == 1 else title, units.number(count), note, "#evidence")
+    for title, where, note in _MISSING:
+        own = [gap for gap in ways[0].gaps if gap.where is where]
+        if own:
+            low, many, high = (sum(getattr(gap, name) for gap in own) for name in ("low", "messages", "high"))
+            value = bounded(many, low, high) if where is not Whereabouts.QUEUED else units.number(many)
+            return Tile(_one(title) if many == high == 1 else title, value, note, "#evidence")
+    if audit_json.outcome(ways[0]) == audit_json.COMPLETE:
+        return Tile("messages lost", "0", "every published message is accounted for", "#evidence")
+    return Tile("loss", _NONE_SEEN, "as far as the ledgers reach", "#evidence")
+
+
+_MISSING = (
+    ("messages lost", Whereabouts.LOST, "counted by a finding"),
+    ("messages dropped", Whereabouts.DROPPED, "by the broker"),
+    ("messages arrived nowhere", Whereabouts.UNKNOWN, "by ledgers; nothing tells what became of it"),
+    ("messages wait", Whereabouts.QUEUED, "for clients that are away"),
+)
+"""Where messages are that did not arrive, the gravest first."""
 
 
 def _by_classes(diagnosis: Diagnosis) -> Tile:

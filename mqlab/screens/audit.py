@@ -26,7 +26,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Evidence, Finding
 from mqlab.languages import said
 from mqlab.languages.width import filled, wrapped
-from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage
+from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage, Whereabouts
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, labelled, line, placed, row
 from mqlab.terminal import safe
 from mqlab.units import counted, number
@@ -43,7 +43,7 @@ _SUMS = (
 def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = (), tz: tzinfo = UTC) -> str:
     """What was lost, refused, doubled, or that nothing tells it."""
     inside = [f"MQTT: {audit_json.sentence(way, tz)}" for way in diagnosis.chains if way.system is None]
-    told = [*delivery_path.sentences(audits), *inside, *_found(diagnosis, bool(audits or inside))]
+    told = [*delivery_path.sentences(audits, tz), *inside, *_found(diagnosis, audits)]
     if lead is not None and lead.measures.get("crashes") and not audits:
         told.append("unacknowledged at the crashes NOT CHECKED (send: the application's ledger)")
     elif not told:
@@ -52,14 +52,16 @@ def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = (
     return "; ".join(told)
 
 
-def _found(diagnosis: Diagnosis, audited: bool) -> Iterator[str]:
-    """What findings counted; losses and doubles only where no audit did.
+def _found(diagnosis: Diagnosis, audits: Sequence[Audit]) -> Iterator[str]:
+    """What findings counted; losses and doubles only where neither an audit nor a way did.
 
     Findings of one class are about different subjects and add up; those of two classes may count the same records.
     """
     measures = [finding.measures for finding in diagnosis.findings]
     lost = [m for m in measures if m.get("lost_records")]
-    if lost and not audited:
+    ways = [way for way in diagnosis.chains if way.system is None]
+    gone = any(gap.where in (Whereabouts.LOST, Whereabouts.DROPPED) for way in ways for gap in way.gaps)
+    if lost and not gone and not any(audit.losses for audit in audits):
         least = sum(m.get("lost_records_least", m["lost_records"]) for m in lost)
         most = sum(m.get("lost_records_most", m["lost_records"]) for m in lost)
         bounds = f" ({number(least)} to {number(most)})" if least != most else ""
@@ -71,7 +73,7 @@ def _found(diagnosis: Diagnosis, audited: bool) -> Iterator[str]:
         if most := max(by_class.values(), default=0):
             yield text.format(number(most))
     again = max((m.get("duplicated_records", 0) for m in measures), default=0)
-    if again and not audited:
+    if again and not any(audit.doubled for audit in audits) and not any(s.again for way in ways for s in way.stages):
         yield f"{counted(again, 'repeat')} of records"
 
 

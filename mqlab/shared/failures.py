@@ -46,7 +46,23 @@ def failed(
         known = _by_counter(facts, client, topics, begin, end)
     if known is None:
         known = _by_lines(facts, client, topics, begin, end)
-    return known
+    most = _unacknowledged(facts, client, topics)
+    return known if known is None or most is None else min(known, most)
+
+
+def _unacknowledged(facts: Facts, client: str | None, topics: Collection[str]) -> float | None:
+    """Records of *topics* that ledgers note as sent and not as acknowledged: more cannot have failed.
+
+    None where they do not tell all of both, or an application sent a record again, which may fail and be taken later.
+    """
+    own = [f for f in facts.fates if f.topic in topics or (topics and not f.topic)]
+    told = {f.topic for f in own if f.sent and f.acked}
+    alone = client is None or all(actors.sole_producer(facts, client, topic) for topic in topics)
+    cut = any(facts.unread.get(p.source) for p in facts.parts if p.topic in topics and p.role in ("sent", "acked"))
+    once = all(f.sent == 1 for f in own if f.sent or f.acked)
+    if not topics or not set(topics) <= told or not alone or cut or not once:
+        return None
+    return float(sum(f.messages for f in own if f.sent and not f.acked))
 
 
 def _by_ledger(facts: Facts, client: str | None, topics: Collection[str], begin: float, end: float) -> float | None:

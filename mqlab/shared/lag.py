@@ -227,8 +227,8 @@ def _longest(each: Sequence[TimeLag | None]) -> TimeLag | None:
 def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, float]:
     """Measures of what waited for *group* because of something that lasted from *since* to *until*, over all topics.
 
-    ``peak_lag`` is the most that waited until it fell; ``pending_records`` is all that waits when the material ends,
-    which may be more where something else added to it.
+    ``peak_lag`` is the most that waited until it fell, ``pending_records`` what of that waits when the material ends.
+    Where more does, something else added to it after it fell, and how much of it is left is not known: it is left out.
 
     A backlog goes on to grow until somebody works it off, so its peak may come after the end of its cause.
     """
@@ -245,6 +245,8 @@ def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, f
         waits["peak_lag"] += max((*meanwhile, *(two for _, two in rising)), default=0)
         waits["pending_records"] += points[-1][1]
         grows = grows.plus(growth(inside) or between(0.0, ()))
+    if waits["pending_records"] > waits["peak_lag"]:
+        del waits["pending_records"]
     return {**waits, **grows.measures("lag_growth_per_second")} if waits["peak_lag"] else {}
 
 

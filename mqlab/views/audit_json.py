@@ -27,11 +27,14 @@ _SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ"}
 
 def outcome(chain: Chain) -> str:
     """``LOST`` where messages were thrown away, ``UNKNOWN`` where nothing tells where some are, else what is left."""
-    sure = [g for g in chain.gaps if g.where is Whereabouts.DROPPED and g.low]
-    open_ = (Whereabouts.UNKNOWN, Whereabouts.DROPPED, Whereabouts.AFTER_END)
+    sure = [g for g in chain.gaps if g.where in (Whereabouts.DROPPED, Whereabouts.LOST) and g.low]
+    open_ = (Whereabouts.UNKNOWN, Whereabouts.DROPPED, Whereabouts.AFTER_END, Whereabouts.BEFORE_BEGIN)
+    guessed = any(g.where is Whereabouts.SHARED and g.low < g.messages for g in chain.gaps)
     if sure:
         return LOST
-    if any(g.where in open_ or (g.where is Whereabouts.REFUSED and g.before is Step.HANDLED) for g in chain.gaps):
+    if guessed or any(
+        g.where in open_ or (g.where is Whereabouts.REFUSED and g.before is Step.HANDLED) for g in chain.gaps
+    ):
         return UNKNOWN
     if any(g.where in (Whereabouts.QUEUED, Whereabouts.PENDING) for g in chain.gaps):
         return WAITING
@@ -104,8 +107,22 @@ def missing(gap: Gap, tz: tzinfo = UTC) -> str:
         return f"{many} pending for {gap.who}"
     if gap.where is Whereabouts.AFTER_END:
         return f"{many} on their way when the ledgers end"
+    if told := _explained(gap, many):
+        return told
     by = f" {gap.before.value} by {gap.who}" if gap.who else f" {gap.before.value}"
     return f"{bounded(gap.messages, gap.low, gap.high)} not{by}, where they are is NOT KNOWN"
+
+
+def _explained(gap: Gap, many: str) -> str:
+    """What a receiver has no part in, or a finding counts; empty for all else."""
+    whole = gap.low == gap.messages
+    told = {
+        Whereabouts.BEFORE_BEGIN: f"{many} published before the first message that {gap.who} noted",
+        Whereabouts.UNSUBSCRIBED: f"{many} published while {gap.who} was not subscribed",
+        Whereabouts.SHARED: f"{many} went to {gap.who}" if whole else f"up to {many} may have gone to {gap.who}",
+        Whereabouts.LOST: f"{many} lost ({gap.who})",
+    }
+    return told.get(gap.where, "")
 
 
 def _since(gap: Gap, tz: tzinfo) -> str:
@@ -126,7 +143,7 @@ _LOG = (
 )
 _GROUP = (
     "group partition=queue handled times_handled=times committed_offset=committed pending lost doubled unknown "
-    "skipped_by_hand=by_hand set_aside=aside"
+    "skipped_by_hand=by_hand set_aside=aside before_group=earlier"
 )
 _LOSS = (
     "incident side group partition=queue records at_least=least at_most=most first_offset last_offset since until how "
@@ -178,6 +195,7 @@ _FETCH = (
     (r"\bids?( are)? in the(ir)? log\b|\bkeys\b", "kafka-keys"),
     (r"\bdump(?! which)|\bsegments?\b|kafka-dump-log", "kafka-segment"),
     (r"\bbrokers?'? logs?\b|logs? of (the|all|every) brokers?|state-change|server\.log", "kafka-broker-logs"),
+    (r"topicStatus", "rocketmq-topic-status"),
     (r"\blog starts?\b|earliest", "kafka-log-start"),
     (r"\blog ends?\b|latest|\bend offsets?\b|kafka-get-offsets", "kafka-log-end"),
     (r"\bpositions?\b|\bcommitted offsets?\b|consumer-groups", "kafka-groups"),

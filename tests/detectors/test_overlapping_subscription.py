@@ -182,3 +182,12 @@ def test_topics_that_more_filters_match_come_more_often():
     found = detect(facts(more, ONCE, SENT, DOUBLED, thrice, SINGLE, filters)).findings
     told = "billing gets each message of grid/n1/power, grid/n3/power 2 to 3 times at the same moment: 4 of its filters"
     assert [one.statement.startswith(told) for one in found] == [True]
+    names = ("copies_per_message", "copies_per_message_low", "copies_per_message_high")
+    assert [found[0].measures[name] for name in names] == [2.5, 2, 3]
+
+
+def test_a_few_messages_that_came_once_are_not_told_as_copied():
+    most = came("10:01:00 10:01:19 99 billing:2 viewer:1", topic="grid/n1/power", sender="meter")
+    few = came("10:01:00 10:01:19 1 billing:1 viewer:1", topic="grid/n1/power", sender="meter")
+    (one,) = detect(facts(TWICE, ONCE, SENT, most, few, SINGLE, FILTERS)).findings
+    assert "gets nearly each message of grid/n1/power 2 times" in one.statement

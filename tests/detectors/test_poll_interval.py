@@ -175,6 +175,15 @@ def test_one_poll_that_its_usual_speed_explains_is_a_sum_of_records():
     assert "500 records × 90.0 ms = 45.0 s" in one.statement
 
 
+def test_where_the_mean_would_have_been_in_time_the_longest_poll_is_told():
+    quick = ((when, 500, 2.0) for when in range(5, 65, 2))
+    slow = worked("a", *quick, (80, 500, 45.0), (140, 500, 45.0))
+    batches = (*(b for b in WHOLE.batches if b.source != "clients/a.log"), *slow)
+    (one,) = detect(replace(WHOLE, batches=batches)).findings
+    assert " × " not in one.statement
+    assert "one poll of 500 records took 45.0 s (usually " in one.statement
+
+
 def test_polls_that_were_done_in_time_say_nothing_of_one_that_never_ended():
     batches = tuple(b for b in WHOLE.batches if b.longest_seconds < 15)
     (one,) = detect(replace(WHOLE, batches=batches)).findings

@@ -18,7 +18,7 @@ CAME = came("10:00:00 10:00:05 20 store:6\n10:00:05 10:05:00 120 store:1")
 def test_the_window_again_at_each_connect_is_proven():
     (one,) = detect(facts(LOOP, AGAIN, CAME)).findings
     assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, "store")
-    assert "got 100 messages again with the DUP flag after 5 connects, one of them 6 times" in one.statement
+    assert "got 100 messages with the DUP flag after 5 connects, one of them 6 times" in one.statement
     assert "50.0 % of what it got meanwhile; its connections break" in one.statement
     assert one.measures == {
         "redelivered_messages": 100, "redelivered_share": 0.5, "connects": 5, "redelivered_per_connect": 20,
@@ -58,14 +58,14 @@ def test_one_reconnect_is_rejected():
     once = ledger("store", "10:00:00 40 0 0 0 0\n10:01:00 40 20 60 20 0\n10:02:00 40 0 0 0 0")
     result = detect(facts(LOOP, once, came("10:00:00 10:00:05 20 store:2")))
     assert result.findings == ()
-    assert result.rejected == "store got 20 messages of 40 again, after 1 connect"
+    assert result.rejected == "store got 20 messages of 40 with the DUP flag, after 1 connect"
 
 
 def test_a_few_messages_again_of_many_are_rejected():
     few = ledger("store", "\n".join(f"10:0{n}:00 400 7 60 7 0" for n in range(6)))
     result = detect(facts(LOOP, few))
     assert result.findings == ()
-    assert result.rejected == "store got 42 messages of 2,400 again, after 6 connects"
+    assert result.rejected == "store got 42 messages of 2,400 with the DUP flag, after 6 connects"
 
 
 @pytest.mark.parametrize("flags", ["0 0", "0 20"])

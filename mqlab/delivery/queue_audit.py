@@ -1,0 +1,79 @@
+"""What became of the messages of a topic in each RocketMQ group that reads it: handled, waiting, doubled.
+
+A push consumer that fails moves a message to the group's retry topic and the position goes past it, a member whose
+subscription does not match skips it, and one that knew no offset began behind it. So what lies before the position and
+is in no ledger is neither lost nor handled: it is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mqlab.delivery.missing import behind, fates, in_log
+from mqlab.delivery.rows import Doubled, GroupRow, Side
+from mqlab.facts import Facts, span
+from mqlab.memo import per_facts
+from mqlab.rocketmq import members
+from mqlab.rows import times, too_often
+from mqlab.shared.copies import ledgers_of
+
+
+@per_facts
+def queue_rows(facts: Facts, topic: str) -> tuple[GroupRow, ...]:
+    """A row for each group that reads *topic* and queue, by name; a queue is one that ledgers or dumps tell of."""
+    queues = sorted({f.queue for f in facts.fates if f.topic == topic and "/" in f.queue})
+    return tuple(_row(facts, group, topic, queue) for group in _readers(facts, topic) for queue in queues)
+
+
+@per_facts
+def queue_doubled(facts: Facts, topic: str) -> tuple[Doubled, ...]:
+    """Messages of *topic* that groups handled more than once; what did it is told by no ledger."""
+    return tuple(_doubled(facts, topic))
+
+
+@per_facts
+def unowned(facts: Facts, topic: str) -> tuple[str, ...]:
+    """Ledgers of consumers of *topic* in RocketMQ of which nothing tells in which of the groups with a position.
+
+    A broadcasting member keeps its position itself: what it did not get is in no row.
+    """
+    noted = {source for f in facts.fates if f.topic == topic and "/" in f.queue for source in f.handled}
+    known = {source for group in _readers(facts, topic) for source in ledgers_of(facts, group, topic)}
+    return tuple(sorted(noted - known))
+
+
+def _readers(facts: Facts, topic: str) -> list[str]:
+    told = {p.group for p in facts.positions if p.topic == topic and p.group and p.committed is not None}
+    return sorted(told & set(members.groups(facts)))
+
+
+def _row(facts: Facts, group: str, topic: str, queue: str) -> GroupRow:
+    own, rows = frozenset(ledgers_of(facts, group, topic)), fates(facts, topic, queue)
+    left = [f for f in rows if in_log(f) and not times(f, own)]
+    seen = [p for p in facts.positions if (p.group, p.topic, p.queue) == (group, topic, queue) and p.at is not None]
+    last = max((p for p in seen if p.committed is not None), key=lambda p: p.at or 0, default=None)
+    committed = last.committed if last else None
+    waiting = None if committed is None else sum(behind(f, committed) for f in left)
+    return GroupRow(
+        group, topic, queue,
+        handled=sum(f.messages for f in rows if times(f, own)) if own else None,
+        times=sum(f.messages * times(f, own) for f in rows) if own else None,
+        committed=committed,
+        pending=waiting,
+        lost=0,
+        doubled=sum(f.messages * too_often(f, own) for f in rows),
+        unknown=sum(f.messages for f in left) - (waiting or 0),
+    )  # fmt: skip
+
+
+def _doubled(facts: Facts, topic: str) -> Iterator[Doubled]:
+    for row in queue_rows(facts, topic):
+        own = frozenset(ledgers_of(facts, row.group, topic))
+        again = [f for f in fates(facts, topic, row.queue) if too_often(f, own)]
+        if again:
+            since, until = span(at for fate in again for at in (fate.first_at, fate.last_at))
+            yield Doubled(
+                None, Side.GROUP, topic, row.queue, row.group, sum(f.messages for f in again), row.doubled,
+                row.doubled, row.doubled, since, until, "messages that appear more than once in the group's ledgers",
+                tuple(fate.first for fate in again[:2]),
+            )  # fmt: skip

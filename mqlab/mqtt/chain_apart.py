@@ -1,0 +1,94 @@
+"""Messages that a receiver did not note and that are no loss of it, or of which a finding says how they were lost.
+
+Others of its share group took them, it was not subscribed when they were published, or its ledger begins behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from mqlab.facts import Facts
+from mqlab.findings import Finding
+from mqlab.models.mqtt import shared
+from mqlab.mqtt import chain_stages
+from mqlab.mqtt.chain_stages import Chain, Gap, Row, Step, Whereabouts
+from mqlab.mqtt.copies import client_of
+from mqlab.mqtt.subscriptions import Subscription, subscriptions
+
+ROUNDED = 1.0
+"""Seconds: brokers print whole ones, so that a client may be away that much earlier than its line says."""
+BETWEEN = (Step.ACKNOWLEDGED, Step.TAKEN)
+
+
+def apart(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[list[Gap], list[Row]]:
+    """Those of *rows*, which none of the ledgers *takers* notes, that are no loss of theirs, and the others."""
+    names = ", ".join(chain_stages.names(facts, takers))
+    begin = _first_noted(facts, takers)
+    spans = _subscribed(facts, takers)
+    partners = _partners(facts, rows, takers)
+    found, left = [], list(rows)
+    kinds: tuple[tuple[Whereabouts, str, str, Callable[[Row], bool]], ...] = (
+        (Whereabouts.SHARED, ", ".join(chain_stages.names(facts, partners)), "in the ledgers of other members",
+         lambda row: chain_stages.noted(row, partners) > 0),
+        (Whereabouts.UNSUBSCRIBED, names, "no subscription was in force when they were published",
+         lambda row: bool(spans) and all(_outside(row, one) for one in spans)),
+        (Whereabouts.BEFORE_BEGIN, names, "published before the first message in the next ledgers",
+         lambda row: not spans and begin is not None and row.last_at < begin),
+    )  # fmt: skip
+    for where, who, how, fits in kinds:
+        own = [row for row in left if fits(row)]
+        left = [row for row in left if not fits(row)]
+        found += [chain_stages.gap(BETWEEN, where, own, how, who)] if own else []
+    return found, left
+
+
+def _first_noted(facts: Facts, takers: Sequence[str]) -> float | None:
+    return min((flow.first_at for flow in facts.flows if chain_stages.noted(flow, takers)), default=None)
+
+
+def _subscribed(facts: Facts, takers: Sequence[str]) -> Sequence[Subscription]:
+    """The subscriptions of those who keep *takers*; none where those of some are not known."""
+    clients = {client_of(facts, source) for source in takers}
+    own = [s for s in subscriptions(facts) if s.client_id in clients]
+    return own if clients == {s.client_id for s in own} else ()
+
+
+def _outside(row: Row, one: Subscription) -> bool:
+    return row.last_at <= one.since + ROUNDED or row.first_at >= one.until
+
+
+def _partners(facts: Facts, rows: Iterable[Row], takers: Sequence[str]) -> Sequence[str]:
+    """Other receivers' ledgers of clients that share messages with those who keep *takers*."""
+    every = [s for s in subscriptions(facts) if shared(s.filter)[0] is not None]
+    clients = {client_of(facts, source) for source in takers}
+    groups = {s.filter for s in every if s.client_id in clients}
+    members = {s.client_id for s in every if s.filter in groups}
+    others = {source for row in rows for source, _ in row.received} - set(takers)
+    return sorted(source for source in others if client_of(facts, source) in members)
+
+
+def explained(chains: Sequence[Chain], findings: Sequence[Finding]) -> tuple[Chain, ...]:
+    """*chains* with what *findings* about MQTT count as lost, where it is not known where it is.
+
+    Only where it is all missing at one place, and nothing is counted as thrown away, which may be the same messages.
+    """
+    return tuple(_explained(chain, findings) for chain in chains)
+
+
+def _explained(chain: Chain, findings: Sequence[Finding]) -> Chain:
+    open_ = [gap for gap in chain.gaps if gap.where is Whereabouts.UNKNOWN and gap.before is Step.TAKEN]
+    if len(open_) != 1 or any(gap.where is Whereabouts.DROPPED for gap in chain.gaps):
+        return chain
+    (gap,) = open_
+    others = {stage.who for stage in chain.stages if stage.step is Step.TAKEN} - {gap.who}
+    own = [f for f in findings if f.measures.get("lost_records") and f.subject not in others]
+    many = round(sum(f.measures["lost_records"] for f in own))
+    if not 0 < many <= gap.messages:
+        return chain
+    why = ", ".join(sorted({f.incident for f in own}))
+    gone = replace(gap, where=Whereabouts.LOST, who=why, messages=many, low=many, high=many, how=f"counted by {why}")
+    rest = gap.messages - many
+    left = [replace(gap, messages=rest, low=max(0, gap.low - many), high=gap.high - many)] if rest else []
+    gaps = (*(one for one in chain.gaps if one is not gap), gone, *left)
+    return replace(chain, gaps=gaps)

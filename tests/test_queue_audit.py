@@ -1,0 +1,100 @@
+"""What RocketMQ groups handled, by the ledgers of those who sent and consumed."""
+
+from facts_builder import at, episode, facts, positions
+from message_builder import fates, part
+
+from mqlab.delivery import path
+from mqlab.delivery.audit import audits
+from mqlab.delivery.log_audit import log_rows
+from mqlab.delivery.rows import GroupRow, Outcome
+from mqlab.rows import Client, Tally
+from mqlab.views.audit_json import commands_for
+
+GROUP, TOPIC = "order_sync", "orders"
+ONE, TWO = "clients/app/one/consumed.csv", "clients/app/two/consumed.csv"
+NOTED = "clients/gateway-acked.csv"
+SENT = part("sent", 0, 99, "10:00", "10:20", queue="broker-a/0", source=NOTED)
+MEMBER = Client(at("10:00"), "rocketmq", GROUP, "10.0.0.1@7", "10.0.0.1:4000", None, None, "connection.txt", 3, "")
+
+
+def tally(source):
+    return Tally(at("10:00"), "consumed", TOPIC, "broker-a/0", 100, source, 2)
+
+
+def stands(committed, end=100, group=GROUP):
+    return positions(f"at group topic queue committed end\n10:20 {group} {TOPIC} broker-a/0 {committed} {end}")
+
+
+def sent(handled=ONE, acked=1):
+    """A hundred messages whose own rows say SEND_OK: sent and acknowledged."""
+    return fates(f"queue from to at sent acked handled\nbroker-a/0 0 99 10:00 1 {acked} {handled}")
+
+
+def audit(*rows):
+    (one,) = audits(facts(SENT, MEMBER, tally(ONE), *rows))
+    return one
+
+
+def test_rows_of_what_was_sent_that_say_send_ok_are_acknowledgements():
+    (row,) = log_rows(facts(SENT, sent()), TOPIC)
+    assert (row.sent, row.acked, row.unanswered) == (100, 100, 0)
+
+
+def test_rows_without_an_answer_are_none():
+    (row,) = log_rows(facts(SENT, sent(acked=0)), TOPIC)
+    assert (row.sent, row.acked, row.unanswered) == (100, None, None)
+
+
+def test_what_a_second_sender_got_as_an_answer_is_not_told_by_the_first():
+    other = part("sent", None, None, "10:00", "10:20", queue="", source="clients/other-sent.csv")
+    (row,) = log_rows(facts(SENT, other, sent()), TOPIC)
+    assert (row.acked, row.unanswered) == (100, None)
+
+
+def test_nothing_was_lost_where_a_group_handled_all():
+    one = audit(sent(), stands(100))
+    assert one.outcome is Outcome.COMPLETE
+    assert one.groups == (GroupRow(GROUP, TOPIC, "broker-a/0", 100, 100, 100, 0, 0, 0, 0),)
+
+
+def test_what_lies_behind_the_position_waits_and_what_lies_before_it_is_not_known():
+    rows = fates(f"""
+queue      from to at    sent acked handled
+broker-a/0 0    59 10:00 1    1     {ONE}
+broker-a/0 60   99 10:00 1    1     -
+""")
+    one = audit(rows, stands(70))
+    (row,) = one.groups
+    assert (row.handled, row.pending, row.unknown, one.outcome) == (60, 30, 10, Outcome.IN_LOG)
+    assert one.statement == (
+        "100 acknowledged; 30 wait for order_sync, neither handled nor committed. Nothing was lost from the log. "
+        "Whether order_sync handled 10 of the messages before its position cannot be told."
+    )
+
+
+def test_copies_that_a_group_handled_stand_in_the_audit_with_their_time():
+    one = audit(sent(handled=f"{ONE}+{TWO}"), tally(TWO), stands(100))
+    assert (one.outcome, [row.extra for row in one.doubled]) == (Outcome.DOUBLED, [100])
+    assert one.statement == "100 acknowledged; order_sync handled 100 duplicates."
+    told = list(path.sentences([one]))
+    assert told == ["orders: none lost of 100 acknowledged, 100 doubled by group order_sync (10:00:00)"]
+
+
+def test_a_ledger_of_no_known_group_leaves_open_what_its_reader_got():
+    allocated = episode("queues-allocated", "10:00", "logs/one/client.log", group=GROUP, topic=TOPIC, client_id="a")
+    rows = fates(f"""
+queue      from to at    sent acked handled
+broker-a/0 0    49 10:00 1    1     {ONE}
+broker-a/0 50   99 10:00 1    1     {ONE}+{TWO}
+""")
+    one = audit(rows, tally(TWO), allocated, stands(100))
+    assert one.outcome is Outcome.IN_LOG
+    assert one.missing == (f"of which group {TWO} is",)
+
+
+def test_an_end_of_a_queue_that_is_not_known_is_asked_for_in_the_words_of_its_broker():
+    rows = fates("queue from to at sent acked\nbroker-a/0 0 99 10:00 1 1")
+    one = audit(rows, stands(50, end=60))
+    (asked,) = one.missing[:1]
+    assert asked == "mqadmin topicStatus of orders after the last acknowledgement: whether the log holds it"
+    assert any("topicStatus" in command for command in commands_for([asked]))

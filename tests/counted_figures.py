@@ -424,8 +424,7 @@ FIGURES: tuple[Figure, ...] = (
         )
     ),
     *_rows("kafka-rebalance-03", "rolling-restart", members=lambda _: 3,
-           peak_lag=lambda t: max(waiting for _, waiting in t["lag_series_total"][1:-1]),
-           pending_records=lambda t: t["final_total_lag_records"]),
+           peak_lag=lambda t: max(waiting for _, waiting in t["lag_series_total"][1:-1])),
     *_rows("kafka-rebalance-04", "static-member-fenced", pending_records=lambda t: t["final_total_lag_records"]),
     *_rows(
         "kafka-rebalance-04",

@@ -32,7 +32,7 @@ READING = (
     "plugins/entries.py",
 )
 """What makes rows of bytes, and facts of the rows of one source."""
-THINNING = (*READING, "signals.py", "intake.py", "cache/entries.py")
+THINNING = (*READING, "signals.py", "intake.py", "units.py", "cache/entries.py")
 """All of that, and what makes facts of all sources."""
 
 _PACKAGE = resources.files("mqlab")

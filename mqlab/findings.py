@@ -9,7 +9,9 @@ from enum import IntEnum
 from importlib import import_module
 from typing import Any, TypeVar
 
-from mqlab.units import moment
+from mqlab import words
+from mqlab.units import Interval, moment
+from mqlab.words.filling import Measure, Value
 
 Row = TypeVar("Row")
 
@@ -157,12 +159,13 @@ def finding(
     certainty: Certainty,
     span: tuple[float | None, float | None],
     *,
-    statement: str,
     measures: Mapping[str, float | None],
     evidence: Iterable[Evidence],
-    verify: str,
-    mitigate: str = "None needed.",
-    remedy: str = "None needed.",
+    slots: Mapping[str, Value] | None = None,
+    statement: str | None = None,
+    mitigate: str | None = None,
+    remedy: str | None = None,
+    verify: str | None = None,
     explains: tuple[str, ...] = (),
     severity: Severity | None = None,
     ongoing: bool = False,
@@ -174,8 +177,12 @@ def finding(
 
     What is *ongoing* has no end, or that at which it was last seen. Measures and facts that are not known, and places
     that come twice, are left out. *name* stands in its id where the subject does not tell it from others of its class.
+    Its sentences stand among the words of its class, and show ``subject``, ``since``, ``until``, measures, *slots*; a
+    rule of a plug-in may bring sentences of its own.
     """
     usual = Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING
+    known = {name: float(value) for name, value in measures.items() if value is not None}
+    seen = {"subject": subject, "since": moment(span[0]), "until": moment(span[1]), **_measured(known), **(slots or {})}
     return Finding(
         id=f"{incident}:{name or subject}",
         incident=incident,
@@ -185,16 +192,24 @@ def finding(
         started_at=moment(span[0]),
         ended_at=moment(span[1]),
         ongoing=ongoing,
-        statement=statement,
-        measures={name: float(value) for name, value in measures.items() if value is not None},
+        statement=words.Text(incident, "statement", seen) if statement is None else statement,
+        measures=known,
         evidence=tuple(dict.fromkeys(evidence)),
         explains=explains,
-        mitigate=mitigate,
-        remedy=remedy,
-        verify=verify,
+        mitigate=mitigate or words.seen(incident, "mitigate", seen) or words.Text("common", "none-needed", {}),
+        remedy=remedy or words.seen(incident, "fix", seen) or words.Text("common", "none-needed", {}),
+        verify=verify or words.seen(incident, "verify", seen) or "",
         ledger=ledger,
-        facts={name: words for name, words in (facts or {}).items() if words},
+        facts={name: told for name, told in (facts or {}).items() if told},
     )
+
+
+def _measured(known: Mapping[str, float]) -> dict[str, Measure]:
+    """Measures with their bounds, as texts show them."""
+    return {
+        name: Measure(name, Interval(known.get(f"{name}_low", value), value, known.get(f"{name}_high", value)))
+        for name, value in known.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
 from mqlab.shared import counters, flows
-from mqlab.shared.wording import clock, sample
+from mqlab.shared.wording import sample
 from mqlab.units import between
 
 INCIDENT = "fan-out"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 AROUND = 60.0
 """Seconds around the rise in which a group that joined belongs to it: the longest usual scrape interval."""
@@ -30,28 +31,22 @@ def detect(facts: Facts) -> Result:
     """One notice where readers were added."""
     every = flows.flows(facts)
     if not any(p.out_per_in is not None for p in every):
-        return Result(missing=("bytes in and bytes out of the brokers",))
+        return Result(missing=(say("no-bytes"),))
     pieces = flows.warm(every)
     shift = counters.shift([(p.since, p.until, p.out_per_in) for p in pieces])
     if shift is None:
         return CLEAR
     counts = [(p, flows.readers(facts, p)) for p in pieces]
     if any(count is None for _, count in counts):
-        rose = f"bytes out over bytes in rose from {shift.before:.3g} to {shift.after:.3g}"
-        return Result(
-            missing=("the groups that read: bytes out over bytes in rose, and nothing says how many there are",),
-            seen=rose,
-        )
+        rose = say("rose", before=shift.before, after=shift.after)
+        return Result(missing=(say("no-groups"),), seen=rose)
     readers = max((count or 0 for p, count in counts if shift.at <= p.since < shift.until), default=0)
     earlier = min((count or 0 for p, count in counts if p.since < shift.at), default=0)
     added = readers > max(1, earlier)
     if not added and shift.after <= (1 + FITS) * max(1, readers):
         return CLEAR
     if not added or abs(shift.after - readers) > FITS * readers:
-        return Result(
-            rejected=f"bytes out over bytes in rose from {shift.before:.3g} to {shift.after:.3g}, "
-            f"which does not fit {units.counted(readers, 'reader')}"
-        )
+        return Result(rejected=say("no-fit", before=shift.before, after=shift.after, readers=readers))
     return Result((_finding(facts, shift, readers, pieces),))
 
 
@@ -72,7 +67,7 @@ def _finding(facts: Facts, shift: counters.Shift, readers: int, pieces: Sequence
     )
     began = min((e.first_at for e in joined if e.first_at is not None), default=shift.at)
     came, left = flows.bounds(facts, began, shift.until)
-    names = ", ".join(sorted({e.group for e in joined if e.group})) or "new readers"
+    names = sorted({e.group for e in joined if e.group})
     traffic: dict[str, float] = {}
     if came is not None and left is not None and came.likely and left.likely:
         traffic = came.measures("bytes_in") | left.measures("bytes_out")
@@ -84,11 +79,7 @@ def _finding(facts: Facts, shift: counters.Shift, readers: int, pieces: Sequence
         Certainty.PROVEN,
         (began, shift.until),
         severity=Severity.NOTICE,
-        statement=(
-            f"{readers} readers take every byte, so the brokers send {after.words(units.factor)} what comes in "
-            f"(before {clock(began)} UTC: {before.words(units.factor)}). What producers send did not change; "
-            f"it follows from the groups that joined: {names}."
-        ),
+        slots={"before": before, "after": after, "joined": names or [say("new")]},
         measures={
             "readers": readers,
             **before.measures("out_per_in_before"),
@@ -97,8 +88,6 @@ def _finding(facts: Facts, shift: counters.Shift, readers: int, pieces: Sequence
         },
         evidence=(
             *(e.first for e in joined[:5]),
-            *(sample(facts, s, shift.until, "bytes that this reader received") for s in received[:8]),
+            *(sample(facts, s, shift.until, say("received")) for s in received[:8]),
         ),
-        remedy="None needed; size the network for it.",
-        verify="Bytes out over bytes in falls by one for each group that is stopped.",
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
 from mqlab.kafka import groups, heartbeat_loss
@@ -22,10 +23,12 @@ from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.memo import per_facts
 from mqlab.shared.lag import backlog
 from mqlab.sources import Role
-from mqlab.units import counted, duration
+from mqlab.words import listed
+from mqlab.words.filling import Value
 
 INCIDENT = "session-timeout"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 AGAIN = 2
 """Expulsions of members that stood still or were cut off, from which it is no single pause."""
@@ -38,15 +41,8 @@ AFTER = 60.0
 _NAMED = 4
 _SHOWN = frozenset({Kind.PAUSE, Kind.NETWORK, Kind.FROZEN})
 """Causes that lines show."""
-_REMEDY = {
-    Kind.PAUSE: "Heap and collector so that no pause comes near session.timeout.ms.",
-    Kind.NETWORK: "Repair the way between the member and the coordinator: the member itself worked on.",
-    Kind.DEATH: "Find why the process died: its last lines, the kernel's log, the limits of its container.",
-    Kind.FROZEN: "Find what stopped the process: pauses of the machine, CPU limits, collections (write a GC log).",
-    Kind.UNKNOWN: "Find what the process did in the session timeout before it was expelled.",
-}
-CLIENT_LOGS = "the consumers' logs: members were expelled, and what they did meanwhile is not told"
-COORDINATORS = "the whole log of the coordinator: lines are missing around the moment at which members were expelled"
+_STILL = frozenset({Kind.PAUSE, Kind.FROZEN})
+"""Those in which the process did nothing: a longer session timeout covers them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +66,7 @@ class Case:
 def detect(facts: Facts) -> Result:
     """One finding for each group."""
     if not facts.logs_of("kafka", Role.CLIENT_LOG, Role.BROKER_LOG):
-        return Result(missing=("server.log of the brokers, or the consumers' logs",))
+        return Result(missing=(say("no-logs"),))
     every = groups.groups(facts)
     if cases := [case for group in every if (case := _case(facts, group)) is not None]:
         return Result(tuple(_finding(facts, case) for case in cases))
@@ -78,9 +74,9 @@ def detect(facts: Facts) -> Result:
     if expelled:
         off = frozenset(one.client_id for group, one in expelled if one.client_id in groups.astray(facts, group))
         cut = any(one.seen for _, one in expelled)
-        return Result(missing=(groups.missing(off) if off else COORDINATORS if cut else CLIENT_LOGS,))
+        return Result(missing=(groups.missing(off) if off else say("no-coordinator" if cut else "no-client-logs"),))
     reasons = [reason for group in every if (reason := _traces(facts, group))]
-    return Result(rejected="; ".join(reasons) or None)
+    return Result(rejected=listed(reasons) or None)
 
 
 @per_facts
@@ -126,9 +122,8 @@ def _traces(facts: Facts, group: str) -> str | None:
     found = heartbeat_loss.judged(facts, group)
     if not found:
         return None
-    reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in looping})
-    who = "the member" if len(found) == 1 else "each member"
-    return f"{group}: {counted(len(found), 'expulsion')}: {who} {' or '.join(reasons)}"
+    reasons = sorted({why or say("dying") for one, why in found if why or one.client_id in looping})
+    return say("trace", group=group, expulsions=len(found), reasons=reasons)
 
 
 def _finding(facts: Facts, case: Case) -> Finding:
@@ -142,19 +137,10 @@ def _finding(facts: Facts, case: Case) -> Finding:
         (min(_begin(one) for one, _ in case.each), None if case.ongoing else _ended(case)),
         severity=Severity.CRITICAL if len(living) >= AGAIN else Severity.WARNING,
         ongoing=case.ongoing,
-        statement=_statement(case),
+        slots=_slots(case),
         measures=_measures(facts, case),
-        evidence=groups.once(e.because(e.why or "a member is expelled") for e in shown),
+        evidence=groups.once(e.because(e.why or say("expelled")) for e in shown),
         explains=("reprocess-duplicates", "backlog-drain") if living else ("backlog-drain",),
-        mitigate=(
-            "Raise session.timeout.ms above the longest silence, within group.max.session.timeout.ms of the broker; "
-            "side effect: a member that is dead is noticed later."
-        ),
-        remedy=_remedy(case),
-        verify=(
-            f"No member of {case.group} is expelled for an hour, and last-heartbeat-seconds-ago stays below two "
-            "heartbeat intervals."
-        ),
         facts=_remarks(case),
     )
 
@@ -174,22 +160,17 @@ def _measured(one: Expiry, cause: Cause) -> bool:
     return one.silence is not None and one.silence.telling and one.at - one.silence.since >= ALIVE * one.timeout
 
 
-def _statement(case: Case) -> str:
-    """Two sentences: who was expelled and why, and what came of it."""
+def _slots(case: Case) -> dict[str, Value]:
+    """Who was expelled how often, what was behind it, and which timeout would have been enough."""
     often = Counter(one.client_id for one, _ in case.each)
-    who = ", ".join(f"{client} {counted(count, 'time')}" for client, count in sorted(often.items()))
-    if len(often) > _NAMED:
-        who = f"{len(often)} members {counted(len(case.each), 'time')}"
-    timeout = case.each[0][0].timeout
-    after = f" ({duration(timeout)})" if timeout else ""
     cause = min((c for _, c in case.each if c.kind is case.kind), key=lambda c: (-(c.seconds or 0.0), c.told))
-    came = [counted(len(case.rebalances), "rebalance")] if case.rebalances else []
-    came += [f"{counted(case.repeated, 'repeat')} of records"] if case.repeated else []
-    cost = f" It cost {' and '.join(came)}." if came else ""
-    return (
-        f"The coordinator of {case.group} expelled {who}, having heard nothing for session.timeout.ms{after}: "
-        f"{cause.told}.{cost}"
-    )
+    still = [c.seconds for _, c in case.each if c.kind in _STILL and c.seconds is not None]
+    return {
+        "each": None if len(often) > _NAMED else [say("each", client=who, times=n) for who, n in sorted(often.items())],
+        "cause": cause.told,
+        "kind": case.kind,
+        "enough": max(still) if still and case.kind in _STILL else None,
+    }
 
 
 def _ended(case: Case) -> float:
@@ -208,20 +189,13 @@ def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
     }
 
 
-def _remedy(case: Case) -> str:
-    """What helps against the cause, and which timeout would have been enough."""
-    paused = [c.seconds for _, c in case.each if c.kind in (Kind.PAUSE, Kind.FROZEN) and c.seconds is not None]
-    silent = max(paused) if paused and case.kind in (Kind.PAUSE, Kind.FROZEN) else None
-    enough = f" session.timeout.ms above {duration(silent)} would have covered it." if silent else ""
-    return _REMEDY[case.kind] + enough
-
-
 def _remarks(case: Case) -> dict[str, str | None]:
     """What is behind it, who it is, what made the group rebalance."""
     own = [row for row in case.rebalances if row.behind in (Behind.EXPIRY, Behind.CRASH)]
-    kinds = Counter(cause.kind.value for _, cause in case.each)
+    kinds = Counter(cause.kind for _, cause in case.each)
+    told = sorted(say("kinds" if n > 1 else "kind", kind=kind, times=n) for kind, n in kinds.items())
     return {
-        "cause": ", ".join(f"{kind} {count}×" if count > 1 else kind for kind, count in sorted(kinds.items())),
+        "cause": listed(told, ", "),
         "members": ", ".join(sorted({one.client_id for one, _ in case.each})),
         "triggers": groups.triggers(case.rebalances, own, "expulsion"),
     }

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka import groups, log_lines, restarts
@@ -27,6 +27,9 @@ from mqlab.memo import per_facts
 from mqlab.shared.benign_lines import ORDERLY
 from mqlab.shared.configured import consumer_value
 from mqlab.shared.restarts import CLOCKS
+from mqlab.words import Text
+
+say = words.room("heartbeat-loss")
 
 SOON = 15.0
 """Seconds beyond the session timeout after a stop or a late poll within which the expulsion is its trace: a heartbeat
@@ -111,7 +114,7 @@ def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expi
         seen=_seen(signs, back) and client not in groups.astray(facts, group),
         told=True,
         evidence=groups.of_life(facts, life) or life.evidence[-1:],
-        after=tuple(place.because(f"{client} notices") for place in notices[:1]),
+        after=tuple(place.because(say("notices", client=client)) for place in notices[:1]),
     )
 
 
@@ -156,23 +159,23 @@ def _trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Li
     """What an expulsion is the trace of, where it is not the member's silence that matters."""
     late = [departure.at for departure in departures(facts, group) if departure.client_id == one.client_id]
     if any(-one.reach <= at - one.at <= CLOCKS for at in late):
-        return "had not polled in time"
+        return say("late")
     died = life.process_stopped is not None and _died(facts, group, one, life.process_stopped)
     if life.process_stopped is not None and not died:
-        return "had been stopped"
+        return say("stopped")
     if any(o.client_id == one.client_id and fenced(o) for o in lives):
-        return "is fenced by another process with its instance id"
+        return say("fenced")
     broker = facts.near(one.at, one.reach, "broker-stopping", "broker-stopped", "broker-started")
     if broker and not (one.silence and one.silence.telling):
-        return "lost its coordinator when a broker was restarted"
+        return say("broker")
     woke = one.silence is not None and one.silence.telling and one.silence.until is not None
     if one.static and not died and not woke:
-        return "is a static member, which says nothing when it stops"
+        return say("static")
     names = {o.client_id for o in distinct([life])} | {one.client_id}
     for release in restarts.releases(facts, group):
         meanwhile = release.since - one.reach <= one.at <= release.until + one.reach
         if one.replaced and meanwhile and names & set(release.members):
-            return "was replaced with the others"
+            return say("release")
     return None
 
 
@@ -185,11 +188,11 @@ def _died(facts: Facts, group: str, one: Expiry, stopped: float) -> bool:
 class Kind(StrEnum):
     """What it was."""
 
-    PAUSE = "garbage collection"
+    PAUSE = "pause"
     NETWORK = "network"
-    DEATH = "process died"
-    FROZEN = "process stood still"
-    UNKNOWN = "not told"
+    DEATH = "death"
+    FROZEN = "frozen"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,7 @@ class Cause:
     """What was behind one expulsion."""
 
     kind: Kind
-    told: str
+    told: Text
     evidence: tuple[Evidence, ...]
     seconds: float | None = None
     """How long the member could not be heard, where that is known."""
@@ -209,17 +212,16 @@ def cause(facts: Facts, group: str, one: Expiry) -> Cause:
     if paused is not None:
         return paused
     if one.replaced or (one.back is None and _exits(facts, group, one)):
-        return Cause(Kind.DEATH, "its process died", _exits(facts, group, one))
+        return Cause(Kind.DEATH, say("died"), _exits(facts, group, one))
     asked = tuple(_asked(facts, group, one))
     if one.working or asked or _unreachable(facts, group, one):
         return _cut(facts, group, one, asked)
     if one.silence is None or not one.silence.telling:
-        return Cause(Kind.UNKNOWN, "why is not told", ())
+        return Cause(Kind.UNKNOWN, say("unknown"), ())
     if one.silence.until is None:
-        return Cause(Kind.DEATH, "its process wrote nothing after that", ())
+        return Cause(Kind.DEATH, say("silent"), ())
     lasted = one.silence.until - one.silence.since
-    told = f"its process stood still for {units.duration(lasted)}: no log line and no poll"
-    return Cause(Kind.FROZEN, told, (), lasted)
+    return Cause(Kind.FROZEN, say("frozen", seconds=lasted), (), lasted)
 
 
 def _pauses(facts: Facts, group: str, one: Expiry) -> Cause | None:
@@ -238,8 +240,8 @@ def _pauses(facts: Facts, group: str, one: Expiry) -> Cause | None:
     longest = max((e.value_max or 0.0 for _, e in pauses), default=0.0)
     if sum(seconds for seconds, _ in pauses) < COVERED * one.timeout:
         return None
-    places = tuple(e.first.because("stops the process") for _, e in pauses[:3])
-    return Cause(Kind.PAUSE, f"garbage collection stopped its process for {units.duration(longest)}", places, longest)
+    places = tuple(e.first.because(say("pause-line")) for _, e in pauses[:3])
+    return Cause(Kind.PAUSE, say("paused", seconds=longest), places, longest)
 
 
 def _overlap(pause: Episode, since: float, until: float) -> float:
@@ -252,19 +254,19 @@ def _overlap(pause: Episode, since: float, until: float) -> float:
 def _exits(facts: Facts, group: str, one: Expiry) -> tuple[Evidence, ...]:
     exits = lines_of(facts, group, one.client_id, "process-exit")
     near = [e for e in exits if -one.reach <= (e.first_at or 0.0) - one.at <= SOON]
-    return tuple(e.first.because("its process ends") for e in near)
+    return tuple(e.first.because(say("exit-line")) for e in near)
 
 
 def _cut(facts: Facts, group: str, one: Expiry, asked: Sequence[Episode]) -> Cause:
     lost = _disconnected(facts, group, one)
     if not lost and not asked:
-        return Cause(Kind.UNKNOWN, "its process kept working, and no line says why its heartbeats did not arrive", ())
-    places = [e.first.because("it does not reach the broker") for e in lost[:_SHOWN]]
-    places += [e.first.because("a request without an answer: it ran") for e in asked[:_SHOWN]]
+        return Cause(Kind.UNKNOWN, say("working"), ())
+    places = [e.first.because(say("lost-line")) for e in lost[:_SHOWN]]
+    places += [e.first.because(say("asked-line")) for e in asked[:_SHOWN]]
     back = min((at for at in _again(facts, group, one) if at >= one.at), default=None)
     return Cause(
         Kind.NETWORK,
-        "its process kept working but could not reach the coordinator: the network was cut",
+        say("cut"),
         tuple(places),
         None if back is None or one.timeout is None else back - one.at + one.timeout,
     )

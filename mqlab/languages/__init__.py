@@ -12,6 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from mqlab.errors import MqlabError
+from mqlab.words import Text
 
 if TYPE_CHECKING:
     from mqlab.facts import Facts
@@ -49,6 +50,8 @@ def said(text: str) -> str:
     """*text* in the language that is spoken."""
     if spoken() == ENGLISH:
         return text
+    if isinstance(text, Text):
+        return text.told(spoken())
     from mqlab.languages.translation import translator
 
     return translator(spoken())(text)

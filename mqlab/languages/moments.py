@@ -1,4 +1,4 @@
-"""Numbers and moments as a language writes them."""
+"""Numbers, moments and marks as a language writes them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,19 @@ _DURATION = re.compile(r"([≥≤≈~<>+−-]? ?)([\d.,]+|∞) (ms|s|min|h|days?
 _PERCENT = re.compile(r"([≥≤≈~<>]? ?[\d.,]+) %")
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)((?:[ T]\d\d:\d\d(?::\d\d)?)?(?: ?(?:UTC|Z))?)")
 
+_TIDYING = tuple(
+    (re.compile(pattern), mark)
+    for pattern, mark in (
+        (r"(?<=[一-鿿]), |, (?=[一-鿿])", "，"),
+        (r"(?<=[一-鿿]); |; (?=[^;]*[一-鿿])", "；"),
+        (r"(?<=[一-鿿])\.(?= |$)", "。"),
+        (r": (?=.*[一-鿿])", "："),
+        (r"(?<! ) (?=[，；：。（、）])|(?<=[，；：。（、）]) (?! )|(?<=[一-鿿]) (?=[一-鿿])", ""),
+        (r"(?<=[一-鿿])(?<![年月日第])(?=[A-Za-z0-9$-])|(?<=[A-Za-z0-9%])(?=[一-鿿])(?![年月日])", " "),
+    )
+)
+"""Marks between Chinese words are Chinese and have their own room; names and numbers stand apart."""
+
 
 def local(text: str, language: str) -> str | None:
     """A duration, share or date as *language* writes it; None for all else."""
@@ -31,3 +44,10 @@ def local(text: str, language: str) -> str | None:
             return None
         return day + (f" {rest}" if (rest := stamp[2].removeprefix("T").strip()) else "")
     return None
+
+
+def tidied(text: str) -> str:
+    """*text* with the marks and the room that Chinese has between words, names and numbers."""
+    for pattern, mark in _TIDYING:
+        text = pattern.sub(mark, text)
+    return text

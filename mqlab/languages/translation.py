@@ -14,12 +14,16 @@ from functools import cache
 from importlib import resources
 from itertools import product
 from math import inf
+from string import Formatter
+from typing import Any
 
 from babel.messages.pofile import read_po
 
+from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.languages.extraction import SENTENCE
-from mqlab.languages.moments import local
+from mqlab.languages.moments import local, tidied
+from mqlab.words import filling
 
 _PLACE = re.compile(r"\{(\d+)\}")
 _CHOICE = re.compile(r"\{([^{}|]*)\|([^{}]*)\}")
@@ -52,18 +56,6 @@ _DATED = re.compile(r"((?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?: UTC)?) (\D.*)", re
 _AROUND = " \t\u200a↓→·:;,—"
 _GLUED = ("-", "/", "@", ".", "_")
 _COUNTED = re.compile(r"(\D+) ([≥≤≈~]? ?\d[\d.,]*)")
-_TIDYING = tuple(
-    (re.compile(pattern), mark)
-    for pattern, mark in (
-        (r"(?<=[一-鿿]), |, (?=[一-鿿])", "，"),
-        (r"(?<=[一-鿿]); |; (?=[^;]*[一-鿿])", "；"),
-        (r"(?<=[一-鿿])\.(?= |$)", "。"),
-        (r": (?=.*[一-鿿])", "："),
-        (r"(?<! ) (?=[，；：。（、）])|(?<=[，；：。（、）]) (?! )|(?<=[一-鿿]) (?=[一-鿿])", ""),
-        (r"(?<=[一-鿿])(?<![年月日第])(?=[A-Za-z0-9$-])|(?<=[A-Za-z0-9%])(?=[一-鿿])(?![年月日])", " "),
-    )
-)
-"""Marks between Chinese words are Chinese and have their own room; names and numbers stand apart."""
 _DIGIT = re.compile(r"\d")
 _GOOD = 0.25
 _LITTLE, _LISTED, _JOINT, _NEAR, _FAR, _WEAK = 0.05, 0.1, 0.15, 0.4, 1.5, 0.6
@@ -130,7 +122,38 @@ def messages(language: str) -> Mapping[str, str]:
         if file.name.endswith(".po"):
             with file.open("rb") as stream:
                 found |= {str(one.id): str(one.string) for one in read_po(stream) if one.id and one.string}
-    return found
+    return found | dict(_of_rooms(language))
+
+
+def _of_rooms(language: str) -> Iterator[tuple[str, str]]:
+    """Texts of rooms as templates, for those that stand within a text that is made without a room."""
+    for name in words.rooms():
+        yield from _pairs(words.catalogue(name, words.ENGLISH), words.catalogue(name, language))
+
+
+def _pairs(text: Any, translation: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(text, str):
+        if text:
+            places = [name for _, name, _, _ in Formatter().parse(text) if name and not name.endswith("?")]
+            order = {name: n for n, name in enumerate(dict.fromkeys(places))}
+            yield _numbered(text, order).removesuffix("."), _numbered(translation, order).removesuffix("。")
+        return
+    for key in text if isinstance(text, dict) else range(len(text)):
+        yield from _pairs(text[key], translation[key])
+
+
+def _numbered(text: str, order: Mapping[str, int]) -> str:
+    """A room's template as one of a message catalogue: ``{0} record{|s} of {1}``."""
+    told = ""
+    for before, name, form, _ in Formatter().parse(text):
+        told += before
+        if not name or name.endswith("?"):
+            continue
+        one, choice, many = (form or "").partition("|")
+        thing = "" if not form or form in filling.FORMS or form.split()[0] in ("of", "by", "and", "or") else form
+        plural = "{|s}" if thing.isascii() else ""
+        told += f"{{{one}|{many}}}" if choice else f"{{{order[name]}}}" + (f" {thing}{plural}" if thing else "")
+    return told.strip()
 
 
 @cache
@@ -172,7 +195,7 @@ class Translator:
                 self._told.clear()
             self._told[text] = "\n".join(map(self._line, text.split("\n")))
             if self._told[text] != text:
-                self._told[text] = _tidied(self._told[text])
+                self._told[text] = tidied(self._told[text])
         return self._told[text]
 
     def _line(self, text: str) -> str:
@@ -338,12 +361,6 @@ class Translator:
         before, inside, after = (self._edged(part, known) for part in (found[1], found[3], found[4]))
         if (before[0], inside[0], after[0]) != (found[1], found[3], found[4]):
             yield f"{before[0]}（{inside[0]}）{after[0]}", before[1] + inside[1] + after[1] + _JOINT
-
-
-def _tidied(text: str) -> str:
-    for pattern, mark in _TIDYING:
-        text = pattern.sub(mark, text)
-    return text
 
 
 def _marks(text: str) -> str:

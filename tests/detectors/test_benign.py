@@ -52,7 +52,7 @@ def test_groups_that_joined_count_where_no_consumer_is_measured():
 def test_two_clients_of_one_group_are_one_reader():
     pair = [series("consumer.bytes_consumed", ramp((80, 200_000)), client_id=f"c-{n}", group="a") for n in (1, 2)]
     assert told(fan_out, IN, out((40, 100_000), (40, 400_000)), *pair).startswith(
-        "bytes out over bytes in rose from 1 to 4"
+        "bytes out over bytes in rose from 1.00 to 4.00"
     )
 
 

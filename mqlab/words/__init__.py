@@ -1,0 +1,122 @@
+"""What mqlab says: texts stand in catalogues, a file for each class or subject, and are filled with what was seen.
+
+Rules name a text and give its values; nothing right of Facts glues sentences:
+
+    say = room("session-timeout")
+    say("trace", group="billing", expulsions=3)   ->  "billing: 3 expulsions …"
+
+In ``en/session-timeout.toml`` a text is a template, or a list of clauses. A clause is a template or a list of
+templates, of which the first is taken whose places can all be filled; a clause of which none can be filled is left out.
+So nothing is said of what was not seen. How places are written: ``mqlab.words.filling``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from mqlab.words.filling import Unseen, Value, fill
+
+ENGLISH = "en"
+_PARTS = "part"
+_BETWEEN = {ENGLISH: " ", "zh": ""}
+"""What stands between two clauses."""
+_LISTED = "list"
+
+Catalogue = Mapping[str, Any]
+
+
+class Text(str):
+    """English words that know which text of which room they are, so that another language can say the same.
+
+    It is a string like any other; what is made of it by slicing or joining is plain. ``listed`` joins texts.
+    """
+
+    __slots__ = ("key", "room", "values")
+    room: str
+    key: str
+    values: Mapping[str, Value]
+
+    def __new__(cls, room: str, key: str, values: Mapping[str, Value]) -> Text:
+        """The text *key* of *room*, filled.
+
+        Raises:
+            LookupError: there is no such text, or nothing of it can be filled.
+        """
+        one = super().__new__(cls, _told(room, key, values, ENGLISH))
+        one.room, one.key, one.values = room, key, values
+        return one
+
+    def __reduce__(self) -> tuple[type[Text], tuple[str, str, Mapping[str, Value]]]:
+        """Made again from what it is made of."""
+        return Text, (self.room, self.key, self.values)
+
+    def told(self, language: str) -> str:
+        """The same in *language*."""
+        from mqlab.languages.moments import tidied
+
+        text = _told(self.room, self.key, self.values, language)
+        return text if language == ENGLISH else tidied(text)
+
+
+def room(name: str) -> Callable[..., Text]:
+    """What says the texts of the class or subject *name*: ``say(key, **values)``; a value of None is not known."""
+
+    def say(key: str, **values: Value) -> Text:
+        return Text(name, key, values)
+
+    return say
+
+
+def seen(name: str, key: str, values: Mapping[str, Value]) -> Text | None:
+    """The text *key* of room *name*; None where there is no such room or text, or nothing of it can be filled."""
+    try:
+        return Text(name, key, values)
+    except LookupError:
+        return None
+
+
+def listed(texts: Iterable[str], between: str = "; ") -> str:
+    """*texts* with *between* them, as a text; the empty string of none."""
+    every = tuple(texts)
+    return Text("", between, {_LISTED: every}) if every else ""
+
+
+@cache
+def catalogue(name: str, language: str) -> Catalogue:
+    """Texts of the room *name*; *language* has the same rooms and keys as English.
+
+    Raises:
+        LookupError: there is no such room.
+    """
+    file = resources.files(__name__).joinpath(language, f"{name}.toml")
+    if not file.is_file():
+        raise LookupError(f"no words for {name} in {language}")
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def rooms(language: str = ENGLISH) -> tuple[str, ...]:
+    """Names of all rooms, sorted."""
+    folder = resources.files(__name__).joinpath(language)
+    return tuple(sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml")))
+
+
+def _told(name: str, key: str, values: Mapping[str, Value], language: str) -> str:
+    if not name:
+        return fill("{list:by " + key + "}", values, {}, language)
+    texts = catalogue(name, language)
+    clauses = texts[key] if isinstance(texts[key], list) else [texts[key]]
+    told = []
+    for clause in clauses:
+        for template in clause if isinstance(clause, list) else [clause]:
+            try:
+                told.append(fill(template, values, texts, language))
+                break
+            except Unseen as error:
+                missing = error
+    if not told:
+        raise Unseen(f"{name}: {key}: {missing}")
+    return _BETWEEN[language].join(one for one in told if one)

@@ -1,0 +1,163 @@
+"""Places of a text, filled with values in a language.
+
+``{name}`` is a value as it is: a name, another text, a number, a measure in its unit, names joined by commas.
+``{name:form}`` is written in a form:
+
+- ``duration brief clock stamp size percent factor rate number digits``: as ``mqlab.units`` writes numbers and moments;
+- ``and``, ``or``, ``by …``: several joined, ``by ; `` with that mark;
+- ``of table``: what the room's table of that name says for the value (``[cause]``, ``pause = "…"``);
+- ``one|many``: one of two words, by whether the value is 1 (of several: whether it is one of them);
+- any other words: so many of it (``{expulsions:expulsion}`` is ``1 expulsion`` or ``4,200 expulsions``).
+
+``{name?}`` writes nothing: it has to be known, and neither zero nor empty. A name that stands in the room's table
+``[part]`` is a part of a sentence: the first of its templates that can be filled. A part that may be left out ends with
+an empty one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from string import Formatter
+from typing import Any
+
+from mqlab import units
+from mqlab.units import Interval
+
+FORMS: Mapping[str, Callable[[Any], str]] = {
+    "duration": units.duration, "brief": units.brief, "clock": units.clock, "stamp": units.stamp, "size": units.size,
+    "percent": units.percent, "factor": units.factor, "rate": units.rate, "number": units.number,
+    "digits": units.digits,
+}  # fmt: skip
+"""How numbers and moments are written, by the name of a form."""
+_AND = {"en": ("and", "or"), "zh": ("和", "或")}
+_COMMA = {"en": ", ", "zh": "、"}
+
+
+class Unseen(LookupError):  # noqa: N818 (what the material did not show)
+    """A place for which there is no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure of a finding: its name tells the unit."""
+
+    name: str
+    interval: Interval
+
+
+Value = str | float | datetime | Interval | Measure | Sequence[str] | None
+
+
+def fill(template: str, values: Mapping[str, Value], texts: Mapping[str, Any], language: str) -> str:
+    """*template* with *values*, choices and parts of the room's *texts*.
+
+    Raises:
+        Unseen: a place has no value.
+    """
+    return _Filling(values, texts, language).text(template)
+
+
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    """What fills the places of one text."""
+
+    values: Mapping[str, Value]
+    texts: Mapping[str, Any]
+    language: str
+
+    def text(self, template: str) -> str:
+        parts = Formatter().parse(template)
+        return "".join(words + (self._place(name, form or "") if name else "") for words, name, form, _ in parts)
+
+    def _place(self, name: str, form: str) -> str:
+        """The value called *name* in its form, or the part of that name."""
+        if name.endswith("?"):
+            return self._asked(name[:-1])
+        if (value := self.values.get(name)) is not None:
+            return self._formed(value, form)
+        if (part := self.texts.get("part", {}).get(name)) is not None:
+            return self._first(part, name)
+        raise Unseen(name)
+
+    def _asked(self, name: str) -> str:
+        value = self.values.get(name)
+        if value is None or not (_amount(value) if not isinstance(value, datetime) else True):
+            raise Unseen(name)
+        return ""
+
+    def _first(self, templates: str | list[str], name: str) -> str:
+        """The first of *templates* that can be filled."""
+        for template in templates if isinstance(templates, list) else [templates]:
+            try:
+                return self.text(template)
+            except Unseen:
+                continue
+        raise Unseen(name)
+
+    def _formed(self, value: Any, form: str) -> str:
+        """*value* in its form."""
+        word, _, rest = form.partition(" ")
+        if word == "of" and rest:
+            return self._of(value, rest)
+        if word == "by" and rest:
+            return rest.join(map(self._said, value))
+        if form in _AND["en"]:
+            return self._joined([self._said(one) for one in value], _AND["en"].index(form))
+        if "|" in form:
+            one, _, many = form.partition("|")
+            return one if _amount(value) == 1 else many
+        if form in FORMS:
+            return self._written(value, FORMS[form])
+        return self._counted(value, form) if form else self._said(value)
+
+    def _of(self, value: str, table: str) -> str:
+        entry = self.texts.get(table, {}).get(str(value))
+        if entry is None:
+            raise Unseen(f"{table}: {value}")
+        return self._first(entry, table)
+
+    def _said(self, value: Value) -> str:
+        """A value as it is."""
+        if isinstance(value, str):
+            told = getattr(value, "told", None)
+            return told(self.language) if told else str(value)
+        if isinstance(value, Measure):
+            return value.interval.words(lambda number: self._local(units.measure(value.name, number)))
+        if isinstance(value, int | float | Interval):
+            return self._written(value, units.number)
+        if isinstance(value, datetime):
+            return self._written(value, units.clock)
+        return _COMMA[self.language].join(map(self._said, value or ()))
+
+    def _written(self, value: Any, form: Callable[[Any], str]) -> str:
+        known = value.interval if isinstance(value, Measure) else value
+        if isinstance(known, Interval):
+            return known.words(lambda number: self._local(form(number)))
+        return self._local(form(known))
+
+    def _counted(self, value: Any, thing: str) -> str:
+        amount = self._said(value) if isinstance(value, Measure | Interval) else self._local(units.number(value))
+        plural = self.language == "en" and amount != "1"
+        return f"{amount} {thing}{'s' if plural else ''}"
+
+    def _joined(self, texts: list[str], which: int) -> str:
+        """``a``, ``a and b``, ``a, b and c``."""
+        if len(texts) < 2:
+            return "".join(texts)
+        return f"{_COMMA[self.language].join(texts[:-1])} {_AND[self.language][which]} {texts[-1]}"
+
+    def _local(self, text: str) -> str:
+        if self.language == "en":
+            return text
+        from mqlab.languages.moments import local
+
+        return local(text, self.language) or text
+
+
+def _amount(value: Any) -> float:
+    """How many it is, or how many there are."""
+    if isinstance(value, Measure):
+        return value.interval.likely
+    return value if isinstance(value, int | float) else len(value)

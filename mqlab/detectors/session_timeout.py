@@ -60,7 +60,7 @@ class Case:
     @property
     def kind(self) -> Kind:
         """The most frequent cause."""
-        return min(Counter(c.kind for _, c in self.each).items(), key=lambda item: (-item[1], item[0]))[0]
+        return min(Counter(c.kind for _, c in self.each).items(), key=lambda item: (-item[1], item[0].value))[0]
 
 
 def detect(facts: Facts) -> Result:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum
 from math import inf
 
 from mqlab import words
@@ -185,7 +185,7 @@ def _died(facts: Facts, group: str, one: Expiry, stopped: float) -> bool:
     return any(e.value_max not in (None, *ORDERLY) for e in exits if abs((e.first_at or 0.0) - stopped) <= SOON)
 
 
-class Kind(StrEnum):
+class Kind(Enum):
     """What it was."""
 
     PAUSE = "pause"

@@ -152,7 +152,8 @@ def _numbered(text: str, order: Mapping[str, int]) -> str:
         one, choice, many = (form or "").partition("|")
         thing = "" if not form or form in filling.FORMS or form.split()[0] in ("of", "by", "and", "or") else form
         plural = "{|s}" if thing.isascii() else ""
-        told += f"{{{one}|{many}}}" if choice else f"{{{order[name]}}}" + (f" {thing}{plural}" if thing else "")
+        chosen = f"{{{one}|{many}}}" if many.isascii() else many
+        told += chosen if choice else f"{{{order[name]}}}" + (f" {thing}{plural}" if thing else "")
     return told.strip()
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from string import Formatter
 from typing import Any
 
@@ -47,7 +48,7 @@ class Measure:
     interval: Interval
 
 
-Value = str | float | datetime | Interval | Measure | Sequence[str] | None
+Value = str | float | datetime | Enum | Interval | Measure | Sequence[str] | None
 
 
 def fill(template: str, values: Mapping[str, Value], texts: Mapping[str, Any], language: str) -> str:
@@ -83,7 +84,7 @@ class _Filling:
 
     def _asked(self, name: str) -> str:
         value = self.values.get(name)
-        if value is None or not (_amount(value) if not isinstance(value, datetime) else True):
+        if value is None or not (isinstance(value, datetime | Enum) or _amount(value)):
             raise Unseen(name)
         return ""
 
@@ -112,8 +113,8 @@ class _Filling:
             return self._written(value, FORMS[form])
         return self._counted(value, form) if form else self._said(value)
 
-    def _of(self, value: str, table: str) -> str:
-        entry = self.texts.get(table, {}).get(str(value))
+    def _of(self, value: str | Enum, table: str) -> str:
+        entry = self.texts.get(table, {}).get(str(value.value if isinstance(value, Enum) else value))
         if entry is None:
             raise Unseen(f"{table}: {value}")
         return self._first(entry, table)
@@ -129,7 +130,7 @@ class _Filling:
             return self._written(value, units.number)
         if isinstance(value, datetime):
             return self._written(value, units.clock)
-        return _COMMA[self.language].join(map(self._said, value or ()))
+        return _COMMA[self.language].join(map(self._said, value if isinstance(value, Sequence) else ()))
 
     def _written(self, value: Any, form: Callable[[Any], str]) -> str:
         known = value.interval if isinstance(value, Measure) else value

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from mqlab import words
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Change
 from mqlab.mqtt.connections import by_client
@@ -17,6 +18,7 @@ from mqlab.shared import configured
 
 _ROTATED = re.compile(r"(?:[.-]\d[\d_-]*)?(?:\.(?:gz|bz2|zst|xz))?$")
 
+say = words.room("changes")
 
 _CREATED = 1.0
 """Seconds within which brokers log a topic, its partitions and its settings when it is created."""
@@ -45,7 +47,7 @@ def _settings(facts: Facts) -> Iterator[Change]:
             history[setting.scope, setting.owner, setting.key, _ROTATED.sub("", setting.source)].append(setting)
     for (scope, owner, key, _), values in history.items():
         by_time = sorted(values, key=lambda s: (s.at or 0, s.source, s.line or 0))
-        yield from _differing(f"{scope} {owner} {key}", by_time)
+        yield from _differing(say("setting", scope=scope, owner=owner, key=key), by_time)
 
 
 def _differing(what: str, values: Sequence[Setting]) -> Iterator[Change]:
@@ -64,10 +66,11 @@ def _topics(facts: Facts) -> Iterator[Change]:
             before = limit.value if limit else None
         known[setting.owner, setting.key] = setting.value
         if not str(setting.owner).startswith("__"):
-            after = setting.value or "its default"
+            after = setting.value or say("default")
             if before is None and not _was_there(facts, setting):
                 continue
-            yield Change(setting.at, f"topic {setting.owner} {setting.key}", before, after, (setting.evidence,))
+            what = say("topic", topic=setting.owner, key=setting.key)
+            yield Change(setting.at, what, before, after, (setting.evidence,))
 
 
 def _was_there(facts: Facts, setting: Setting) -> bool:
@@ -87,20 +90,21 @@ def _versions(facts: Facts) -> Iterator[Change]:
         for before, after in pairwise(episodes):
             if before.reason != after.reason:
                 places = (before.first, after.first)
-                yield Change(after.first_at, f"version in {source}", before.reason, after.reason, places)
+                yield Change(after.first_at, say("version", source=source), before.reason, after.reason, places)
 
 
 def _processes(facts: Facts) -> Iterator[Change]:
     for episode in facts.of_kind("process-exit"):
-        status = f"status {episode.value_max:.0f}" if episode.value_max is not None else "ended"
-        name = f"process {episode.reason or episode.source} exited"
+        status = say("ended") if episode.value_max is None else say("status", status=episode.value_max)
+        name = say("exited", process=episode.reason or episode.source)
         yield Change(episode.first_at, name, None, status, (episode.first,))
     for episode in facts.of_kind("process-started"):
-        name = f"process {episode.reason or episode.source} started"
-        yield Change(episode.first_at, name, None, "running", (episode.first,))
+        name = say("started", process=episode.reason or episode.source)
+        yield Change(episode.first_at, name, None, say("running"), (episode.first,))
     for episode in facts.of_kind("broker-stopping", "broker-started"):
-        after = "running" if episode.kind == "broker-started" else "stopping in good order"
-        yield Change(episode.first_at, f"broker {episode.node or episode.source}", None, after, (episode.first,))
+        name = say("broker", broker=episode.node or episode.source)
+        after = say("running" if episode.kind == "broker-started" else "stopping")
+        yield Change(episode.first_at, name, None, after, (episode.first,))
 
 
 def _groups(facts: Facts) -> Iterator[Change]:
@@ -108,7 +112,7 @@ def _groups(facts: Facts) -> Iterator[Change]:
     for episode in facts.of_kind("rebalance-started"):
         if episode.group and episode.group not in seen:
             seen.add(episode.group)
-            yield Change(episode.first_at, f"group {episode.group}", None, "first seen to join", (episode.first,))
+            yield Change(episode.first_at, say("group", group=episode.group), None, say("joined"), (episode.first,))
 
 
 def _files(facts: Facts) -> Iterator[Change]:
@@ -119,7 +123,7 @@ def _files(facts: Facts) -> Iterator[Change]:
             files[setting.scope, setting.owner, setting.key].append(setting)
     for (scope, owner, key), values in files.items():
         each = {s.source: s for s in sorted(values, key=lambda s: (s.source, s.line or 0))}
-        yield from _differing(f"{scope} {owner} {key} (undated files)", list(each.values()))
+        yield from _differing(say("undated", scope=scope, owner=owner, key=key), list(each.values()))
 
 
 _BEGIN = 10.0
@@ -133,11 +137,12 @@ what fits on a screen."""
 def _mqtt(facts: Facts) -> Iterator[Change]:
     """One change for each start of a broker, each client that is new, and each session that is left behind."""
     for start in facts.of_kind("broker-starting"):
-        yield Change(start.first_at, f"MQTT broker {start.reason or ''}".strip(), None, "starting", (start.first,))
+        name = say("mqtt-broker", release=start.reason or None)
+        yield Change(start.first_at, name, None, say("starting"), (start.first,))
     yield from _came(facts)
     for session in offline_sessions(facts):
-        after = "away, its session is kept"
-        yield Change(session.since, f"client {session.client_id}", "connected", after, session.evidence[-1:])
+        name = say("client", client=session.client_id)
+        yield Change(session.since, name, say("connected"), say("away"), session.evidence[-1:])
 
 
 def _came(facts: Facts) -> Iterator[Change]:
@@ -147,6 +152,7 @@ def _came(facts: Facts) -> Iterator[Change]:
     later = [(client, c) for client, c in firsts.items() if c.since is not None and c.since > begin + _BEGIN]
     groups = {member.client_id: group.name for group in share_groups(facts) for member in group.members}
     for client, first in later if len(later) <= _MOST else ():
-        shared = f", member of the share group {groups[client]}" if client in groups else ""
+        group = groups.get(client)
+        after = say("connected-shared", group=group) if group else say("connected")
         place = () if first.begin is None else (first.begin,)
-        yield Change(first.since, f"client {client}", None, f"connected{shared}", place)
+        yield Change(first.since, say("client", client=client), None, after, place)

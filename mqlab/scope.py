@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from math import inf
 
+from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.detectors import BUILT_IN, DETECTORS, Detector, foreign
 from mqlab.facts import Facts
@@ -15,12 +16,12 @@ from mqlab.mqtt.brokers import KNOWN
 from mqlab.plugins import Named
 from mqlab.rows import Coverage
 from mqlab.shared import actors
-from mqlab.shared.wording import few
 from mqlab.sources import Role
+from mqlab.words import Text
 
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
-NO_RULE = "this version has no rule for it"
-UNSEEN = "a log of software whose lines this rule knows"
+say = words.room("scope")
+_BEYOND = frozenset({("scope", "material"), ("scope", "no-rule"), ("scope", "no-rule-on")})
 LONG = 100
 """Lines from which a file that nobody understands is more than somebody's notes or a configuration, and from which
 material is more than an excerpt."""
@@ -37,8 +38,6 @@ _OF_PRODUCERS = (
     "producer.record_retries",
     "producer.outgoing_bytes",
 )
-EXCERPT = "whole logs: what was read is an excerpt of a few lines"
-MOMENT = "logs that cover at least a minute"
 PART = 0.01
 """Share of all lines from which it matters."""
 RULES: Mapping[str, frozenset[str]] = Named(lambda: {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS})
@@ -61,17 +60,22 @@ def asked(detector: Detector, facts: Facts, present: frozenset[str]) -> Result:
     """
     known = present & frozenset(detector.SYSTEMS) or (len(detector.SYSTEMS) == len(SYSTEMS) and logs(facts))
     if not known:
-        understood = " or ".join(SYSTEMS[name] for name in SYSTEMS if name in detector.SYSTEMS)
-        return Result(missing=(f"material of {understood}",))
+        understood = [SYSTEMS[name] for name in SYSTEMS if name in detector.SYSTEMS]
+        return Result(missing=(say("material", systems=understood),))
     result = detector.detect(facts)
     if result != CLEAR:
         return result
     if not _shown(facts, detector, present):
         return Result(missing=INCIDENTS[detector.INCIDENT].needs)
     if _foreign(facts, detector):
-        return Result(missing=(UNSEEN,))
+        return Result(missing=(say("unseen"),))
     little = _little(facts)
     return Result(missing=(little,), silent=True) if little else CLEAR
+
+
+def out_of_scope(missing: str) -> bool:
+    """Whether this is *missing* since no rule reads the material that there is."""
+    return isinstance(missing, Text) and (missing.room, missing.key) in _BEYOND
 
 
 def _shown(facts: Facts, detector: Detector, present: frozenset[str]) -> bool:
@@ -98,8 +102,8 @@ def _little(facts: Facts) -> str:
     understood = [c for c in facts.coverage if c.role is not Role.UNKNOWN]
     in_logs = sum(c.data + c.noise for c in understood if c.role.is_log)
     if sum(c.data + c.noise for c in understood) < LONG or in_logs < LEAST:
-        return EXCERPT
-    return "" if _covered(facts) >= WATCHED else MOMENT
+        return say("excerpt")
+    return "" if _covered(facts) >= WATCHED else say("moment")
 
 
 def _covered(facts: Facts) -> float:
@@ -174,11 +178,11 @@ def read(facts: Facts) -> str:
     known = Counter((c.software, c.role) for c in facts.coverage if c.role is not Role.UNKNOWN)
     named = {role for software, role in known if software}
     kinds = [
-        f"{role}{f' ({software})' if software else ''}"
+        say("kind", role=role, product=software or None)
         for (software, role), _ in known.most_common()
         if software or role not in named
     ]
-    return f"What was read: {few(kinds, 3)}." if kinds else ""
+    return say("read", kinds=kinds) if kinds else ""
 
 
 def ungathered(facts: Facts) -> str:
@@ -187,8 +191,7 @@ def ungathered(facts: Facts) -> str:
     failed = [e.reason for e in facts.of_kind("tool-error") if e.source in manifests and e.reason]
     if not failed:
         return ""
-    what = few(failed, 2).rstrip(".")
-    return f"{'Not all' if anything(facts) else 'Nothing'} was gathered: {what}."
+    return say("not-all" if anything(facts) else "nothing", reasons=[reason.rstrip(".") for reason in failed])
 
 
 def anything(facts: Facts) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from mqlab import __version__, hypotheses, scope, settings_audit, strong_signs
+from mqlab import __version__, hypotheses, scope, settings_audit, strong_signs, words
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.delivery.audit import audits
@@ -23,11 +23,13 @@ from mqlab.narrowing import narrowed
 from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
 from mqlab.repairs import with_repairs
 from mqlab.rows import Coverage
-from mqlab.shared.wording import few
 from mqlab.sources import COPY
 from mqlab.symptoms.change_points import risers
 from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
-from mqlab.units import counted, is_dateless, number
+from mqlab.units import is_dateless
+from mqlab.words import listed
+
+say = words.room("verdict")
 
 _BACKLOG = "backlog-"
 """How kinds of marks begin that tell of queues."""
@@ -76,7 +78,7 @@ def diagnose_within(
     here = {f.incident for f in told.findings}
     cut = [f for f in diagnose(facts, dismissed).findings if f.incident not in here and _lasts_into(f, since, until)]
     slugs = {f.incident for f in cut}
-    unchecked = (NotChecked(slug, ("what stands outside the time asked for",), ()) for slug in sorted(slugs))
+    unchecked = (NotChecked(slug, (say("outside"),), ()) for slug in sorted(slugs))
     serious = [f for f in cut if f.severity > Severity.NOTICE]
     lead = any(f.severity > Severity.NOTICE for f in told.findings)
     return part, replace(
@@ -96,9 +98,8 @@ def _lasts_into(finding: Finding, since: float | None, until: float | None) -> b
 
 def _cut_off(findings: Sequence[Finding], verdict: Verdict) -> Verdict:
     """Of *findings* that only the whole material shows."""
-    told = few([f"{f.incident} of {f.subject}" for f in findings], 3)
-    because = f"The whole material shows {told}; the time asked for is not enough of it to say so."
-    return Verdict("undetermined", None, because, verdict.also)
+    shown = [say("of-subject", incident=f.incident, subject=f.subject) for f in findings]
+    return Verdict("undetermined", None, say("cut-off", findings=shown), verdict.also)
 
 
 def _with_strong_signs(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
@@ -115,7 +116,7 @@ def _with_risks(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
     """*results* with what settings alone make possible, for classes of which nothing else was found."""
     every = dict(results)
     for finding in settings_audit.risks(facts):
-        found = every.get(finding.incident, Result(missing=(scope.NO_RULE,)))
+        found = every.get(finding.incident, Result(missing=(scope.say("no-rule"),)))
         serious = any(f.certainty > Certainty.POSSIBLE for f in found.findings)
         if not serious and not found.rejected:
             every[finding.incident] = replace(found, findings=(*found.findings, finding))
@@ -153,23 +154,26 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         return Verdict(lead.incident, lead.certainty, lead.statement, tuple(f.id for f in findings if f is not lead))
     also = tuple(f.id for f in findings)
     if left:
-        told = f"{counted(len(left), 'symptom')} that nothing found explains; the earliest: {left[0].text}."
-        return Verdict("undetermined", None, f"{told}{intact(audits(facts))}", also)
+        told = say("unexplained", symptoms=len(left), first=left[0].text)
+        return Verdict("undetermined", None, _with_intact(facts, told), also)
     # Queues that stand still are symptoms of their own, where they do so for long enough.
     seen = [m for m in hypotheses.traced(facts, findings) if m.kind in trouble() and not m.kind.startswith(_BACKLOG)]
     known = scope.enough(facts, results) and not seen
     visible = _benign(findings, whole=not known)
     if visible is not None:
         others = tuple(f.id for f in findings if f is not visible)
-        rest = "" if known else " Not every other class could be checked."
-        return Verdict(visible.incident, visible.certainty, f"{visible.statement}{rest}{intact(audits(facts))}", others)
+        statement = listed([visible.statement, *(() if known else (say("not-all"),))], " ")
+        return Verdict(visible.incident, visible.certainty, _with_intact(facts, statement), others)
     if not known:
-        because = f"The material does not suffice to call it healthy: {seen[0].text if seen else _why_not(facts)}."
-        return Verdict("undetermined", None, f"{because}{intact(audits(facts))}", also)
+        because = say("not-enough", why=seen[0].text if seen else _why_not(facts))
+        return Verdict("undetermined", None, _with_intact(facts, because), also)
     clear = sum(_is_clear(r) for r in results.values())
-    left_over = "no ERROR or WARN line and no change of traffic is left unexplained"
-    checked = f"{clear} classes were checked and ruled out; {left_over}."
-    return Verdict("healthy", None, f"{checked}{intact(audits(facts))}", also)
+    return Verdict("healthy", None, _with_intact(facts, say("healthy", clear=clear)), also)
+
+
+def _with_intact(facts: Facts, told: str) -> str:
+    """What is *told*, and which topics are known to have lost nothing."""
+    return listed(filter(None, (told, intact(audits(facts)).strip())), " ")
 
 
 def _weighed(
@@ -181,8 +185,8 @@ def _weighed(
         present = scope.systems(facts)
         return replace(verdict, hypotheses=hypotheses.beside(facts, findings, results, present)) if serious else verdict
     ranked = hypotheses.hypotheses(facts, findings, left, results, scope.systems(facts))
-    told = " ".join(filter(None, (hypotheses.sentence(ranked), scope.ungathered(facts), _read(facts, ranked))))
-    return replace(verdict, statement=f"{told} {verdict.statement}".strip(), hypotheses=ranked)
+    told = (hypotheses.sentence(ranked), scope.ungathered(facts), _read(facts, ranked), verdict.statement)
+    return replace(verdict, statement=listed(filter(None, told), " "), hypotheses=ranked)
 
 
 def _read(facts: Facts, ranked: Sequence[Hypothesis]) -> str:
@@ -190,26 +194,20 @@ def _read(facts: Facts, ranked: Sequence[Hypothesis]) -> str:
     loud = complaints(facts)
     if ranked or not loud:
         return scope.read(facts)
-    first = f"{loud[0].source}:{loud[0].first_line}  {loud[0].shape.strip()[:120]}"
-    return (
-        f"{scope.read(facts)} {counted(len(loud), 'kind')} of lines that complain and mqlab has no name for: {first}."
-    )
+    place = f"{loud[0].source}:{loud[0].first_line}  {loud[0].shape.strip()[:120]}"
+    return listed(filter(None, (scope.read(facts), say("complaints", kinds=len(loud), place=place))), " ")
 
 
 def _why_not(facts: Facts) -> str:
     files = scope.unread(facts)
     if not files and not scope.systems(facts):
-        what = "tells of which broker it is" if scope.anything(facts) else "is in a format that mqlab knows"
-        return f"nothing in it {what}; `mqlab checklist kafka`, `rocketmq` or `mqtt` lists what to gather"
+        return say("no-broker" if scope.anything(facts) else "no-format")
     if damaged := scope.damaged(facts):
         doubtful = {c.source for c in facts.coverage if c.copied}
-        if doubtful.issuperset(damaged):
-            return f"whether rows of {few(damaged, 2)} are those of another file cannot be told"
-        return f"{few(damaged, 2)} could not be read whole"
+        return say("doubtful" if doubtful.issuperset(damaged) else "damaged", files=damaged)
     if not files:
-        return "see what was not checked"
-    others = f" and {counted(len(files) - 1, 'other file')}" if files[1:] else ""
-    return f"{files[0].source}{others} ({sum(c.lines for c in files):,} lines) in no format that mqlab knows"
+        return say("unchecked")
+    return say("unread", file=files[0].source, more=len(files) - 1 or None, lines=sum(c.lines for c in files))
 
 
 def _benign(findings: Sequence[Finding], *, whole: bool) -> Finding | None:
@@ -229,7 +227,7 @@ def _explains_a_change(finding: Finding, seen: Collection[str]) -> bool:
 def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[str]) -> tuple[NotChecked, ...]:
     found = []
     for slug, incident in sorted(INCIDENTS.items()):
-        result = results.get(slug, Result(missing=(scope.NO_RULE,)))
+        result = results.get(slug, Result(missing=(scope.say("no-rule"),)))
         here = [s for s in incident.systems if s in present]
         unread = [scope.SYSTEMS[s] for s in incident.elsewhere if s in present]
         if result.findings or result.rejected or not result.missing:
@@ -238,8 +236,10 @@ def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[st
             fetch = incident.fetch_on(here[0]) if here else ()
             found.append(NotChecked(slug, result.missing, fetch or incident.fetch))
         elif unread:
-            found.append(NotChecked(slug, (f"{scope.NO_RULE} on {few(unread, 3)}",), ()))
-    found += [NotChecked(s, (f"no {name} material",), ()) for s, name in scope.SYSTEMS.items() if s not in present]
+            found.append(NotChecked(slug, (scope.say("no-rule-on", systems=unread),), ()))
+    found += [
+        NotChecked(s, (say("no-material", system=name),), ()) for s, name in scope.SYSTEMS.items() if s not in present
+    ]
     return tuple(found)
 
 
@@ -270,20 +270,16 @@ def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:
     for series in facts.named("up"):
         missed = sum(1 for _, v in series.points if v < 1)
         if missed:
-            found.append(
-                f"{series.labels.get('instance', '?')}: {number(missed)} of {len(series.points)} scrapes failed "
-                "(the process was down, or monitoring did not reach it)"
-            )
-    found += [f"{c.source}: {c.problem}" for c in facts.coverage if c.problem]
+            instance = series.labels.get("instance", "?")
+            found.append(say("scrapes", instance=instance, failed=missed, scrapes=len(series.points)))
+    found += [say("file", file=c.source, problem=c.problem) for c in facts.coverage if c.problem]
     found += [_dateless(c) for c in facts.coverage if c.dateless]
     return tuple(dict.fromkeys(found))
 
 
 def _dateless(log: Coverage) -> str:
     """Of a *log* whose lines show the time only."""
-    if log.first_at is None or is_dateless(log.first_at):
-        return f"{log.source}: date not in the log"
-    return f"{log.source}: date not in the log; taken to be that of the rest of the material"
+    return say("no-date" if log.first_at is None or is_dateless(log.first_at) else "taken-date", file=log.source)
 
 
 def _copies(facts: Facts) -> Iterator[str]:
@@ -291,10 +287,9 @@ def _copies(facts: Facts) -> Iterator[str]:
     whole = [c for c in facts.coverage if c.format == COPY]
     for one in whole[:1]:
         if whole[1:]:
-            name = one.source.rpartition("/")[2]
-            yield f"{number(len(whole))} files are copies and were not read again, such as {name}"
+            yield say("copies", files=len(whole), file=one.source.rpartition("/")[2])
         else:
-            yield f"{one.source} is a copy of {one.copy_of} and was not read again"
+            yield say("copy", file=one.source, of=one.copy_of)
     for one in facts.coverage:
         if one.copied and one.format != COPY and not one.problem:
-            yield f"{one.source}: {counted(one.copied, 'line')} also in {one.copy_of}, counted there only"
+            yield say("copied", file=one.source, copied=one.copied, of=one.copy_of)

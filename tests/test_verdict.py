@@ -131,7 +131,7 @@ def test_what_was_not_checked_says_what_is_missing_and_how_to_fetch_it():
     assert entries
     assert all(n.missing for n in entries)
     assert {n.incident for n in entries if not n.fetch} == {"bridge-loop", "reconnect-storm"}
-    assert {n.missing for n in entries if not n.fetch} == {(f"{scope.NO_RULE} on Kafka",)}
+    assert {n.missing for n in entries if not n.fetch} == {(scope.say("no-rule-on", systems=["Kafka"]),)}
 
 
 @each_story

@@ -150,7 +150,7 @@ def _numbered(text: str, order: Mapping[str, int]) -> str:
         if not name or name.endswith("?"):
             continue
         one, choice, many = (form or "").partition("|")
-        thing = "" if not form or form in filling.FORMS or form.split()[0] in ("of", "by", "and", "or") else form
+        thing = "" if not form or form in filling.FORMS or form.split()[0] in ("of", "by", "few", "and", "or") else form
         plural = "{|s}" if thing.isascii() else ""
         chosen = f"{{{one}|{many}}}" if many.isascii() else many
         told += chosen if choice else f"{{{order[name]}}}" + (f" {thing}{plural}" if thing else "")

@@ -17,7 +17,7 @@ from mqlab.notes import IncidentNotes
 from mqlab.reporting.chronology import Chronology
 from mqlab.reporting.evidence import DELIVERY, Dossier, family, harmful
 from mqlab.reporting.impact import AGAIN, GONE
-from mqlab.scope import NO_RULE
+from mqlab.scope import out_of_scope
 
 _NONE = "None needed"
 _RECOVERED = ("backlog-drain",)
@@ -164,7 +164,7 @@ def questions(diagnosis: Diagnosis, notes: IncidentNotes) -> tuple[Question, ...
 def _matters(entry: NotChecked, diagnosis: Diagnosis) -> bool:
     """Whether this class could change the story: a kin of the lead, its consequence, or loss where nobody looked."""
     known = INCIDENTS.get(entry.incident)
-    if known is None or any("material of" in missing or NO_RULE in missing for missing in entry.missing):
+    if known is None or any(map(out_of_scope, entry.missing)):
         return False
     lead = _lead(diagnosis)
     if lead is None:

@@ -65,7 +65,7 @@ class Text(str):
 def room(name: str) -> Callable[..., Text]:
     """What says the texts of the class or subject *name*: ``say(key, **values)``; a value of None is not known."""
 
-    def say(key: str, **values: Value) -> Text:
+    def say(key: str, /, **values: Value) -> Text:
         return Text(name, key, values)
 
     return say

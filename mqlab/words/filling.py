@@ -5,6 +5,7 @@
 
 - ``duration brief clock stamp size percent factor rate number digits``: as ``mqlab.units`` writes numbers and moments;
 - ``and``, ``or``, ``by …``: several joined, ``by ; `` with that mark;
+- ``few 3``: the first three, and how many there are besides;
 - ``of table``: what the room's table of that name says for the value (``[cause]``, ``pause = "…"``);
 - ``one|many``: one of two words, by whether the value is 1 (of several: whether it is one of them);
 - any other words: so many of it (``{expulsions:expulsion}`` is ``1 expulsion`` or ``4,200 expulsions``).
@@ -34,6 +35,7 @@ FORMS: Mapping[str, Callable[[Any], str]] = {
 """How numbers and moments are written, by the name of a form."""
 _AND = {"en": ("and", "or"), "zh": ("和", "或")}
 _COMMA = {"en": ", ", "zh": "、"}
+_MORE = {"en": " and {} more", "zh": "等，另有 {} 个"}
 
 
 class Unseen(LookupError):  # noqa: N818 (what the material did not show)
@@ -104,6 +106,8 @@ class _Filling:
             return self._of(value, rest)
         if word == "by" and rest:
             return rest.join(map(self._said, value))
+        if word == "few" and rest:
+            return self._few(value, int(rest))
         if form in _AND["en"]:
             return self._joined([self._said(one) for one in value], _AND["en"].index(form))
         if "|" in form:
@@ -142,6 +146,10 @@ class _Filling:
         amount = self._said(value) if isinstance(value, Measure | Interval) else self._local(units.number(value))
         plural = self.language == "en" and amount != "1"
         return f"{amount} {thing}{'s' if plural else ''}"
+
+    def _few(self, value: Sequence[str], most: int) -> str:
+        """The first of them, and how many there are besides: ``a, b and 3 more``."""
+        return self._said(value[:most]) + (_MORE[self.language].format(len(value) - most) if value[most:] else "")
 
     def _joined(self, texts: list[str], which: int) -> str:
         """``a``, ``a and b``, ``a, b and c``."""

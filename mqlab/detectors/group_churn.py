@@ -136,7 +136,7 @@ def _remarks(every: Sequence[Churn], rows: Sequence[Rebalance]) -> dict[str, str
     statuses = sorted({f"{e.value_max:.0f}" for one in every for e in one.exits if e.value_max is not None})
     return {
         "members": ", ".join(one.client_id for one in every),
-        "triggers": groups.triggers(rows, [row for row in rows if row.client_id in names], "end"),
+        "triggers": groups.triggers(rows, [row for row in rows if row.client_id in names], "deaths"),
         "cause": say("exits", statuses=statuses) if statuses else None,
     }
 

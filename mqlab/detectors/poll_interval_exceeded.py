@@ -215,7 +215,7 @@ def _remarks(case: Case, behind: Cause | None) -> dict[str, str | None]:
     return {
         "interval": say("interval", seconds=case.limit.seconds if case.limit else None),
         "members": ", ".join(case.guilty),
-        "triggers": kafka_groups.triggers(case.rebalances, late, "poll timeout"),
+        "triggers": kafka_groups.triggers(case.rebalances, late, "poll-timeouts"),
         "cause": behind.told if behind else None,
         "what_if": f"max.poll.records={fit.advised}" if fit and fit.advised else None,
     }

@@ -21,7 +21,7 @@ def told(*kinds):
 @pytest.mark.parametrize(
     ("kinds", "words"),
     [
-        ((), ""),
+        ((), None),
         ((LATE,), "1 rebalance: 1 poll timeout"),
         ((LATE, AGAIN), "2 rebalances: 1 poll timeout, 1 join after it"),
         ((LATE, AGAIN, AGAIN), "3 rebalances: 1 poll timeout, 2 joins after it"),

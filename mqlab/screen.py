@@ -74,8 +74,8 @@ def _headline(diagnosis: Diagnosis, lead: Finding | None) -> Iterator[str]:
         who, topic = lead.facts.get("who", lead.subject), lead.facts.get("topic")
         target = f" -> {safe(topic)}" if topic else ""
         known = said(lead.certainty.name)
-        yield f"{said(lead.severity.name)}  {lead.incident}  {known}        {said(safe(who))}{target}"
-    yield from wrapped(said(safe(verdict.statement)), WIDTH)
+        yield f"{said(lead.severity.name)}  {lead.incident}  {known}        {safe(said(who))}{target}"
+    yield from wrapped(safe(said(verdict.statement)), WIDTH)
 
 
 def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequence[Audit]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from mqlab import __version__, hypotheses, scope, settings_audit, strong_signs, words
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
+from mqlab.clocks.offsets import ERROR
 from mqlab.delivery.audit import audits
 from mqlab.delivery.path import intact
 from mqlab.detectors import DETECTORS
@@ -22,7 +23,7 @@ from mqlab.mqtt.chain_apart import explained
 from mqlab.narrowing import narrowed
 from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
 from mqlab.repairs import with_repairs
-from mqlab.rows import Coverage
+from mqlab.rows import Coverage, Passage
 from mqlab.sources import COPY
 from mqlab.symptoms.change_points import risers
 from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
@@ -274,12 +275,19 @@ def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:
             found.append(say("scrapes", instance=instance, failed=missed, scrapes=len(series.points)))
     found += [say("file", file=c.source, problem=c.problem) for c in facts.coverage if c.problem]
     found += [_dateless(c) for c in facts.coverage if c.dateless]
+    found += [_before_sent(p) for p in facts.passages if p.least < -ERROR]
     return tuple(dict.fromkeys(found))
 
 
 def _dateless(log: Coverage) -> str:
     """Of a *log* whose lines show the time only."""
     return say("no-date" if log.first_at is None or is_dateless(log.first_at) else "taken-date", file=log.source)
+
+
+def _before_sent(passage: Passage) -> str:
+    """Of two ledgers whose clocks contradict each other, and of which nothing tells which one is off."""
+    seconds, names = -passage.least, {"sender": passage.sender, "receiver": passage.receiver}
+    return say("before-sent", seconds=seconds, median=passage.median, messages=passage.messages, **names)
 
 
 def _copies(facts: Facts) -> Iterator[str]:

@@ -6,7 +6,8 @@ long an acceptance takes. Logs of clients that connect from one address share a 
 beside them under their name.
 
 Where too few connections tell, messages do: none is received before it was sent, and the fastest is at once. A host is
-off where all that it shares with others says the same, and these agree with a broker or with a third one. Messages that
+off where all that it shares with others says the same, half of the messages of a pair too, and these others agree with
+a broker or with a third one. Messages that
 come late to one receiver may have waited for it, so lateness tells of a publisher's clock only, and only where several
 receivers agree. Zones are settled before (``settling``); what is left here is a clock that is wrong.
 """
@@ -111,6 +112,8 @@ class _Edge:
     """By how much the host is ahead of *other*, if the fastest message took no time."""
     sends: bool
     messages: int
+    steady: bool
+    """At least half of the messages took as long as the fastest, by ``AGREE``: one noted wrongly is no clock."""
 
 
 def skews(facts: Facts, hosts: Sequence[Host], good: Collection[Host]) -> tuple[Offset, ...]:
@@ -126,8 +129,9 @@ def _edges(facts: Facts, hosts: Sequence[Host]) -> Mapping[Host, list[_Edge]]:
     for passage in facts.passages:
         one, other = place.get(passage.sender, (passage.sender,)), place.get(passage.receiver, (passage.receiver,))
         if one != other and passage.messages >= LEAST and abs(passage.least) <= _FARTHEST:
-            found[one].append(_Edge(other, -passage.least, True, passage.messages))
-            found[other].append(_Edge(one, passage.least, False, passage.messages))
+            steady = passage.median - passage.least <= AGREE
+            found[one].append(_Edge(other, -passage.least, True, passage.messages, steady))
+            found[other].append(_Edge(one, passage.least, False, passage.messages, steady))
     return found
 
 
@@ -136,6 +140,8 @@ def _skew(host: Host, edges: Mapping[Host, Sequence[_Edge]], good: Collection[Ho
     told = [edge.ahead for edge in own]
     ahead = max(told) if min(told) < 0 else min(told)
     if abs(ahead) <= AGREE or max(told) - min(told) > AGREE or not all(_sure(e, host, edges, good) for e in own):
+        return ()
+    if not any(edge.steady for edge in own):
         return ()
     before = all(edge.ahead > 0 if edge.sends else edge.ahead < 0 for edge in own)
     late = all(edge.sends for edge in own) and len({edge.other for edge in own}) > 1

@@ -226,7 +226,7 @@ def screen(told: History) -> Iterator[str]:
     yield next(lines)
     for line, row in zip(lines, first.rows, strict=True):
         yield line
-        yield from (f"    {below}" for below in wrapped(said(safe(row[_TOLD])), WIDTH - 4))
+        yield from (f"    {below}" for below in wrapped(safe(said(row[_TOLD])), WIDTH - 4))
     yield from text(rest, len(told.incidents))
 
 

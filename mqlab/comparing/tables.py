@@ -69,7 +69,7 @@ _NAME = 34
 
 def columns(table: Sequence[Sequence[str]]) -> Iterator[str]:
     """Cells below each other; the widest columns give way until a row fits."""
-    told = [[said(safe(cell)) for cell in row] for row in table]
+    told = [[safe(said(cell)) for cell in row] for row in table]
     widths = [max(map(cells, column)) for column in zip(*told, strict=True)]
     while sum(widths) > WIDTH - len(_GAP) * len(widths):
         wide = [width for width in widths if width > _NAME] or widths

@@ -124,7 +124,7 @@ def _stage(stage: Stage) -> Iterator[str]:
 
 def _stage_row(step: str, messages: str, copies: str, who: str) -> str:
     cells = (filled(said(step), _WIDE), filled(said(messages), _WIDE, right=True), filled(said(copies), 8, right=True))
-    return clipped("  ".join((*cells, said(safe(who)))), ROOM)
+    return clipped("  ".join((*cells, safe(said(who)))), ROOM)
 
 
 def _gap(label: str, gap: Gap, tz: tzinfo) -> Iterator[str]:
@@ -189,7 +189,7 @@ def audit_screen(
     ordered = by_gravity(audits)
     lines = [one for audit in ordered for one in ("", *_topic(audit, tz))][1:]
     lines += [*tables(ways, tz)][0 if lines else 1 :]
-    lines = lines or wrapped(said(safe(because)), WIDTH)
+    lines = lines or wrapped(safe(said(because)), WIDTH)
     lines += ["", *_risks(risks)] if risks else []
     fetch = commands_for(
         [*(words for audit in ordered for words in audit.missing), *([] if audits or ways else [because])]
@@ -209,7 +209,7 @@ def audit_exit_code(audits: Sequence[Audit], ways: Sequence[Chain] = ()) -> int:
 
 def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:
     yield clipped(f"{said(audit.outcome.upper())}  {safe(audit.topic)}", WIDTH)
-    yield from wrapped(said(safe(audit.statement)), WIDTH)
+    yield from wrapped(safe(said(audit.statement)), WIDTH)
     if audit.log or audit.groups:
         for group in groups(audit):
             yield from path_rows(path(audit, group), group)

@@ -43,7 +43,7 @@ _IDS = re.compile(r"(?<=-[0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
 
 def row(label: str, text: str, most: int = 9) -> Iterator[str]:
     """*text* behind its label, on at most so many lines."""
-    lines = wrapped(said(safe(text)), ROOM, "  ") or [""]
+    lines = wrapped(safe(said(text)), ROOM, "  ") or [""]
     if len(lines) > most:
         lines = [*lines[: most - 1], clipped(" ".join([lines[most - 1], *map(str.strip, lines[most:])]), ROOM)]
     for number, line in enumerate(lines):
@@ -53,7 +53,7 @@ def row(label: str, text: str, most: int = 9) -> Iterator[str]:
 def line(label: str, text: str) -> str:
     """*text* behind its label, on one line."""
     head = labelled(label)
-    return head + clipped(said(safe(text)), WIDTH - cells(head))
+    return head + clipped(safe(said(text)), WIDTH - cells(head))
 
 
 def labelled(label: str) -> str:
@@ -74,7 +74,7 @@ def columns(table: Sequence[Sequence[str]], left: Collection[int]) -> Iterator[s
 
 def placed(label: str, text: str, place: str) -> str:
     """*text* and at its end the place that proves it, on one line."""
-    return f"{labelled(label)}{clipped(said(safe(text)), max(30, ROOM - len(place) - 3))}   {safe(place)}"
+    return f"{labelled(label)}{clipped(safe(said(text)), max(30, ROOM - len(place) - 3))}   {safe(place)}"
 
 
 def clipped(text: str, room: int) -> str:

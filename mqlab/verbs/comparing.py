@@ -170,7 +170,7 @@ def _opened(path: str, tell: Callable[[str], None], chosen: Mapping[str, Any]) -
 
 def _screen(sentences: Sequence[str], below: Iterator[str]) -> str:
     """The answer, then the tables."""
-    told = (line for one in sentences for line in wrapped(said(safe(one)), WIDTH, "  "))
+    told = (line for one in sentences for line in wrapped(safe(said(one)), WIDTH, "  "))
     return "\n".join([*told, *below]) + "\n"
 
 

@@ -127,20 +127,31 @@ class _Filling:
         """A value as it is."""
         if isinstance(value, str):
             told = getattr(value, "told", None)
-            return told(self.language) if told else str(value)
+            return told(self.language) if told else self._plain(str(value))
         if isinstance(value, Measure):
-            return value.interval.words(lambda number: self._local(units.measure(value.name, number)))
+            return self._between(value.interval, lambda number: units.measure(value.name, number))
         if isinstance(value, int | float | Interval):
             return self._written(value, units.number)
         if isinstance(value, datetime):
             return self._written(value, units.clock)
         return _COMMA[self.language].join(map(self._said, value if isinstance(value, Sequence) else ()))
 
+    def _plain(self, text: str) -> str:
+        """A name, or a text that is not made of a catalogue yet."""
+        if self.language == "en":
+            return text
+        from mqlab.languages.translation import translator
+
+        return translator(self.language)(text)
+
     def _written(self, value: Any, form: Callable[[Any], str]) -> str:
         known = value.interval if isinstance(value, Measure) else value
-        if isinstance(known, Interval):
-            return known.words(lambda number: self._local(form(number)))
-        return self._local(form(known))
+        return self._between(known, form) if isinstance(known, Interval) else self._local(form(known))
+
+    def _between(self, interval: Interval, form: Callable[[float], str]) -> str:
+        """The likely value and its bounds."""
+        told = interval.words(lambda number: self._local(form(number)))
+        return told if self.language == "en" else told.replace(" (", "（").replace(" to ", " 至 ").replace(")", "）")
 
     def _counted(self, value: Any, thing: str) -> str:
         amount = self._said(value) if isinstance(value, Measure | Interval) else self._local(units.number(value))

@@ -32,6 +32,9 @@ from mqlab.terminal import safe
 from mqlab.units import counted, number
 from mqlab.views import audit_json
 from mqlab.views.audit_json import commands_for
+from mqlab.words import listed, room
+
+say = room("chain")
 
 _SUMS = (
     ("rejected_records", "{} oversize records rejected"),
@@ -113,8 +116,8 @@ def exit_code(chains: Sequence[Chain]) -> int:
 
 def _stage(stage: Stage) -> Iterator[str]:
     copies = number(stage.again) if stage.again else ""
-    told = ", ".join(part for part in (stage.who, "" if stage.how == BY_IDS else stage.how) if part)
-    yield labelled("") + _stage_row(stage.step.value, audit_json.amount(stage), copies, told)
+    told = listed((part for part in (stage.who, "" if stage.how == BY_IDS else stage.how) if part), ", ")
+    yield labelled("") + _stage_row(say("step", step=stage.step), audit_json.amount(stage), copies, told)
     several = len(stage.shares) > 1
     for share in stage.shares[:_MOST_SHARES] if several else ():
         yield placed("", _stage_row("", number(share.messages), "", share.who), share.place)

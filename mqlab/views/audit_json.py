@@ -199,18 +199,12 @@ def commands_for(missing: Iterable[str]) -> tuple[str, ...]:
     return tuple(known[name].line for name in dict.fromkeys(names))
 
 
-def nothing(facts: Facts, topic: str | None = None) -> str:
+def nothing(facts: Facts, topic: str | None = None) -> Text:
     """Why there is no topic to audit, in a sentence."""
+    why = room("audit-json")
     if not facts.whole:
-        return "What became of messages is counted from their first to their last line: leave out --since and --until."
-    if "kafka" not in systems(facts):
-        return "Nothing in this material is of Kafka, so that there is no delivery to audit."
-    told = "no ledger tells what was acknowledged or handled, no dump which ids are in the log"
-    about = f" of {topic}" if topic else ""
-    return (
-        f"This material cannot say whether messages{about} were lost: {told}, and the logs of the brokers do not say "
-        "that a partition went back."
-    )
+        return why("cut-out")
+    return why("not-told", topic=topic or None) if "kafka" in systems(facts) else why("no-kafka")
 
 
 SCHEMA = "mqlab.audit/1"

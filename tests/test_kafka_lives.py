@@ -9,6 +9,7 @@ from kafka_builder import GROUP, client, coordinator, member
 from mqlab.facts import Position
 from mqlab.findings import Evidence
 from mqlab.kafka.lives import lives
+from mqlab.kafka.poll_limits import polls
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import End
 from mqlab.rows import Batch
@@ -211,3 +212,17 @@ def test_a_log_that_names_clients_only_in_its_words_tells_of_their_stops():
     ]
     rows = lives(facts(coordinator(f"{JOINED}\n{LEFT}"), fleet), GROUP)
     assert [(life.client_id, clock(life.process_stopped)) for life in rows] == [("a", "10:00:59")]
+
+
+def test_a_poll_of_a_client_of_two_groups_is_that_of_the_group_its_log_names_else_of_both():
+    snapshots = [
+        Position(at(30), group, "t", "0", 1, 2, None, "a", member("a", 1), "/10.0.0.7", "groups.txt", 3, "")
+        for group in (GROUP, "audit")
+    ]
+    named, unnamed = (
+        Batch(at(end), "a", group, 1, 10, 0.5, 0.5, 10, "app/a.log", end, "processed")
+        for end, group in ((40, "audit"), (50, None))
+    )
+    made = facts(*snapshots, named, unnamed)
+    assert [batch.line for batch in polls(made, GROUP)] == [50]
+    assert [batch.line for batch in polls(made, "audit")] == [40, 50]

@@ -28,11 +28,21 @@ def keys(node):
     return []
 
 
+def walked(tree):
+    """All nodes but those of slots, which texts show beside the measures."""
+    for node in ast.iter_child_nodes(tree):
+        slots = getattr(node, "name", None) == "_slots" or getattr(node, "arg", None) == "slots"
+        if not slots:
+            yield node
+            yield from walked(node)
+
+
 def counted():
     """All names that look like those of measures: words with underscores between."""
     places = [PACKAGE / place for place in COUNTING]
     files = [path for place in places for path in (place.glob("*.py") if place.is_dir() else [place])]
-    names = {key for path in files for node in ast.walk(ast.parse(path.read_text())) for key in keys(node)}
+    trees = (ast.parse(path.read_text()) for path in files)
+    names = {key for tree in trees for node in walked(tree) for key in keys(node)}
     return sorted(name for name in names if isinstance(name, str) and re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)+", name))
 
 

@@ -55,12 +55,16 @@ def members(facts: Facts, group: str) -> frozenset[str]:
 
 @per_facts
 def polls(facts: Facts, group: str) -> tuple[Batch, ...]:
-    """Polls that clients of *group* worked off, by time; each names the client that did."""
-    named = {client for client, own in actors.groups(facts).items() if own == group}
+    """Polls that clients of *group* worked off, by time; each names the client that did.
+
+    Of a client of several groups that is each poll of which no line says for which of them it was.
+    """
+    named = {client for client, own in actors.groups(facts).items() if group in own}
     found = []
     for batch in facts.batches:
         client = client_of(facts, group, batch)
-        if client and (batch.group == group or batch.source in homes(facts, group) or client in named):
+        ours = batch.source in homes(facts, group) or client in named
+        if client and (batch.group == group or (not batch.group and ours)):
             found.append(replace(batch, client_id=client, group=group))
     return tuple(found)
 
@@ -70,7 +74,7 @@ def own_lines(facts: Facts, group: str, *kinds: str) -> tuple[tuple[Episode, str
     """Lines of these kinds with the client of *group* that each is about, by time."""
     named = [(e, client_of(facts, group, e)) for e in facts.of_kind(*kinds) if e.first_at is not None]
     own = members(facts, group)
-    return tuple((e, client) for e, client in named if client and (e.group == group or client in own))
+    return tuple((e, client) for e, client in named if client and (e.group == group or (not e.group and client in own)))
 
 
 @per_facts

@@ -90,12 +90,16 @@ def hosts_with_card(facts: Facts) -> frozenset[str]:
     return frozenset(host for host in sending if counters.card(facts, host, "receive"))
 
 
-def groups(facts: Facts) -> dict[str, str]:
-    """Group of each consumer's client id, as far as snapshots, printed settings and log lines name both."""
+def groups(facts: Facts) -> dict[str, frozenset[str]]:
+    """Groups of each consumer's client id, as far as snapshots, printed settings and log lines name both."""
     pairs = [(p.client_id, p.group) for p in facts.positions]
     pairs += [(e.client_id, e.group) for e in facts.episodes]
     pairs += [(s.owner, s.value) for s in facts.settings if s.scope == "consumer" and s.key == "group.id"]
-    return {client: group for client, group in pairs if client and group}
+    found: dict[str, set[str]] = {}
+    for client, group in pairs:
+        if client and group:
+            found.setdefault(client, set()).add(group)
+    return {client: frozenset(own) for client, own in found.items()}
 
 
 def sole_producer(facts: Facts, client_id: str, topic: str) -> bool:

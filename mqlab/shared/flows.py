@@ -108,11 +108,11 @@ def bounds(facts: Facts, since: float, until: float) -> tuple[Interval | None, I
 
 
 def _reading(facts: Facts, since: float, until: float) -> set[str]:
-    groups, reading = actors.groups(facts), set()
+    groups, reading = actors.groups(facts), set[str]()
     for one in _consumed(facts):
         if counters.rise([one], since, until):
             client = one.labels.get("client_id") or ""
-            reading.add(one.labels.get("group") or groups.get(client, client))
+            reading |= {own} if (own := one.labels.get("group")) else groups.get(client, {client})
     return reading
 
 

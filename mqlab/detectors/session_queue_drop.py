@@ -75,6 +75,8 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
             "state": state,
             **_absence(case),
             "product": product,
+            "software": brokers.software(facts, case.broker),
+            "published": case.account.published if case.account and case.missing and lost == case.lost else None,
             "kept": None if case.kept == MIXED else case.kept,
             "proofs": proofs,
         },

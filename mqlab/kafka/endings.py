@@ -41,8 +41,9 @@ from mqlab.memo import per_facts
 from mqlab.rows import Batch, Shape
 from mqlab.shared.benign_lines import ORDERLY, WANTED
 from mqlab.shared.restarts import CLOCKS
+from mqlab.words import Text
 
-say = words.room("rebalances")
+say = words.room("endings")
 
 EARLY, LATE = 0.3, 1.0
 """Seconds around max.poll.interval.ms in which a leave without a reason is one: applications round the times of their
@@ -80,7 +81,7 @@ def ending(facts: Facts, lines: Lines, span: Span, told: Episode | None = None) 
     if POLL_TIMEOUT in span.reason or span.end is End.POLL_TIMEOUT:
         return Ending(End.POLL_TIMEOUT, None, evidence=(told.first,) if told else ())
     if told is not None and span.end in (End.LEFT, End.DROPPED):
-        return Ending(End.POLL_TIMEOUT, None, say("by-client"), evidence=(told.first,))
+        return Ending(End.POLL_TIMEOUT, None, say("own-log"), evidence=(told.first,))
     if span.end is End.EXPIRED and _went_on(lines, span, until):
         return Ending(span.end, None, say("went-on"), went_on=True)
     stopped = _stopped(lines, span, until)
@@ -152,7 +153,7 @@ def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
     late = limit is not None and waited is not None and -EARLY <= waited - limit <= LATE
     if failed is None and not late:
         return Ending(span.end, None)
-    because = say("left-late", waited=f"{waited:.1f}" if late else None, working=failed is not None)
+    because = say("left", waited=waited if late else None, failed=failed is not None)
     return Ending(End.POLL_TIMEOUT, None, because, evidence=(failed.first,) if failed else ())
 
 
@@ -191,7 +192,7 @@ _JOINS = frozenset({"join-started", "join-completed", "partitions-assigned"})
 _CLOSES = frozenset({"app-stopping", "leave-sent", "consumer-closed"})
 
 
-def failures(facts: Facts, known: Lines, every: Sequence[Span]) -> Mapping[int, str]:
+def failures(facts: Facts, known: Lines, every: Sequence[Span]) -> Mapping[int, Text]:
     """``id`` of a span → how it is known that its process failed, for those that left the group or just expired."""
     by_client: dict[str, list[tuple[Span, Episode | None]]] = defaultdict(list)
     for span in every:
@@ -215,7 +216,7 @@ def _closing(known: Lines, span: Span) -> Episode | None:
 
 def _said_failure(
     facts: Facts, known: Lines, client: str, own: Sequence[tuple[Span, Episode | None]]
-) -> Iterator[tuple[Span, str]]:
+) -> Iterator[tuple[Span, Text]]:
     closings = sorted((c for _, c in own if c is not None), key=lambda e: (e.first_at or 0.0, e.first.line or 0))
     last_words = _last_words(facts, known.group, client, closings)
     for span, closing in own:
@@ -224,9 +225,9 @@ def _said_failure(
         done = _exit(known, client, closing.first_at if closing is not None else span.until)
         status = None if done is None else done.value_max
         if status not in (None, *WANTED) and (not asked or error):
-            yield span, say("failed-exit", status=status)
+            yield span, say("exit-status", status=status)
         elif done is None and error and not asked:
-            yield span, say("failed-error", error=error)
+            yield span, say("uncaught", error=error)
 
 
 def _exit(known: Lines, client: str, at: float | None) -> Episode | None:

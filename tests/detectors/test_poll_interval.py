@@ -118,7 +118,7 @@ def test_the_proof_begins_with_both_sides_of_a_departure():
     (one,) = detect(WHOLE).findings
     assert [(place.why, place.source) for place in one.evidence] == [
         ("a polled too late", "clients/a.log"),
-        ("the coordinator takes it out", "logs/server.log"),
+        ("the coordinator removes the member", "logs/server.log"),
         ("the longest poll", "clients/a.log"),
         ("the setting at that time", "clients/a.log"),
         ("the setting at that time", "clients/a.log"),

@@ -140,6 +140,7 @@ def test_places_have_forms_and_tables_that_there_are(name):
               if form and form.startswith("of ")]  # fmt: skip
     assert set(chosen) | ({"part"} & tables) == tables
     assert all(" " not in field for one in every for field in places(one)), filling.__doc__
+    assert not [part for part, text in texts.get("part", {}).items() for one in templates(text) if part in places(one)]
 
 
 def test_no_text_is_left_that_nobody_says():

@@ -182,7 +182,7 @@ def astray(facts: Facts, group: str) -> frozenset[str]:
 
 def missing(clients: frozenset[str]) -> Text:
     """What is missing where their clocks are off."""
-    return say("clocks", clients=sorted(clients))
+    return say("clock", clients=sorted(clients))
 
 
 _END_KINDS = ("member-expired", "member-dropped", "rebalance-started", "member-left")
@@ -266,11 +266,6 @@ def triggers(rows: Sequence[Rebalance], own: Sequence[Rebalance], name: str) -> 
     ends = sum(row.trigger in _ENDS for row in own)
     joins = sum(row.trigger is Trigger.JOIN for row in own)
     follow = sum(row.trigger is Trigger.FOLLOW_UP for row in rows)
-    others = len(rows) - ends - joins - follow
-    parts = (
-        say("ends", ends=ends, name=name) if ends else None,
-        say("joins", joins=joins, ends=ends) if joins else None,
-        say("follow-ups", times=follow) if follow else None,
-        say("others", times=others) if others > 0 else None,
-    )
-    return say("triggers", rebalances=len(rows), parts=[part for part in parts if part]) if rows else None
+    counts = {name: ends, "joins": joins, "follow-ups": follow, "others": len(rows) - ends - joins - follow}
+    parts = [say(kind, times=times, ends=ends) for kind, times in counts.items() if times > 0]
+    return say("triggers", rebalances=len(rows), parts=parts) if rows else None

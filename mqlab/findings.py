@@ -254,9 +254,9 @@ def together(results: Iterable[Result]) -> Result:
     if findings := tuple(one for result in every for one in result.findings):
         return Result(findings)
     if missing := tuple(dict.fromkeys(what for result in every for what in result.missing)):
-        seen = "; ".join(dict.fromkeys(result.seen for result in every if result.seen))
+        seen = words.listed(dict.fromkeys(result.seen for result in every if result.seen))
         return Result(missing=missing, seen=seen or None, evidence=tuple(e for r in every for e in r.evidence))
-    return Result(rejected="; ".join(result.rejected for result in every if result.rejected) or None)
+    return Result(rejected=words.listed(result.rejected for result in every if result.rejected) or None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,19 +10,31 @@ that are denied, QoS 0 that is lost before it comes to the broker, an absence th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding, together
 from mqlab.mqtt import brokers, queue_drops
 from mqlab.mqtt.brokers import LEAST, gauge
 from mqlab.mqtt.queue_drops import MIXED, QueueCase, queue_cases
-from mqlab.mqtt.sessions import END
-from mqlab.shared.wording import clock, sample
+from mqlab.mqtt.sessions import BEGIN, END
+from mqlab.shared.wording import sample
+from mqlab.words.filling import Value
 
 INCIDENT = "session-queue-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
+say = words.room(INCIDENT)
 _SHOWN = 3
+
+
+class Reader(Enum):
+    """What is known of the one whose queue drops."""
+
+    AWAY = "away"
+    UNREAD = "unread"
+    UNKNOWN = "unknown"
+    SLOW = "slow"
 
 
 def detect(facts: Facts) -> Result:
@@ -33,32 +45,41 @@ def detect(facts: Facts) -> Result:
     listed = any(c.dropped is not None for c in facts.clients if c.system == "mqtt")
     if listed or brokers.tells_of_drops(facts):
         return CLEAR
-    return Result(missing=("the broker's log, its counters, or a list of clients",))
+    return Result(missing=(say("no-material"),))
 
 
 def _judged(facts: Facts, case: QueueCase) -> Result:
     if case.flooded:
-        return Result(rejected=f"the queue of {case.client_id} is full of copies of messages that it had got")
+        return Result(rejected=say("copies", client=case.client_id))
     if case.silent and case.account is not None and case.account.group is not None:
-        return Result(missing=(f"when {case.client_id}, a member of a share group, was connected: the broker's log",))
+        return Result(missing=(say("no-connects", client=case.client_id),))
     proofs = queue_drops.proofs(facts, case)
     lost = queue_drops.lost(facts, case)
     if proofs and (lost is None or lost >= 1):
         return Result((_finding(facts, case, lost, proofs),))
     if case.missing is not None and case.missing.likely < LEAST:
-        return Result(rejected=f"{case.client_id} got every message that was published for it")
+        return Result(rejected=say("all-there", client=case.client_id))
     if case.lost is not None or lost or case.row is not None:
         return Result((_finding(facts, case, lost, ()),))
-    return Result(missing=(f"what {case.client_id} lost: ids published and received, or the broker's count of drops",))
+    return Result(missing=(say("no-count", client=case.client_id),))
 
 
 def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[str, ...]) -> Finding:
+    state, product = _reader(case), _product_of_default(facts, case)
     return finding(
         INCIDENT,
         case.client_id,
         Certainty.PROVEN if proofs else Certainty.LIKELY,
         case.span or (None, None),
-        statement=f"{_full(facts, case)} {_lost(case, lost)}{_known(proofs)}",
+        slots={
+            "state": state,
+            **_absence(case),
+            "product": product,
+            "software": brokers.software(facts, case.broker),
+            "published": case.account.published if case.account and case.missing and lost == case.lost else None,
+            "kept": None if case.kept == MIXED else case.kept,
+            "proofs": proofs,
+        },
         measures={
             "lost_records": round(lost) if lost is not None else None,
             "dropped_messages": case.counter,
@@ -68,75 +89,46 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
             "survivors": round(case.survivors) if case.was_away and case.survivors else None,
         },
         evidence=_evidence(facts, case),
-        mitigate="Raise the limit of queued messages above rate × longest absence; side effect: memory of the broker.",
-        remedy=(
-            "A subscriber that keeps up and is not away for longer than its queue lasts, or a store before it; "
-            "what is lost comes from the publisher again or not at all."
-        ),
-        verify=f"The broker's count of dropped messages stops rising, and {case.client_id} receives what is published.",
         facts={
-            "limit": _limit(facts, case),
-            "client": "away" if case.was_away else "connected",
-            "survived": case.kept,
+            "limit": say("limit", queue_limit=case.limit, product=product, unlimited=case.queue is not None),
+            "client": say("connection", state=state),
+            "survived": say("survived", kept=case.kept) if case.kept else None,
         },
     )
 
 
-def _limit(facts: Facts, case: QueueCase) -> str:
-    """The limit of the queue, and where it comes from."""
-    if case.queue is None or case.limit is None:
-        return "not known" if case.queue is None else "none"
-    product = " ".join(w for w in (brokers.software(facts, case.broker), brokers.version(facts, case.broker)) if w)
-    default = "" if brokers.limit_told(facts, case.broker) else f" (default of {product})"
-    return f"{units.number(case.limit)} messages{default}"
+def _product_of_default(facts: Facts, case: QueueCase) -> str | None:
+    """Broker and version whose default the limit is; None where it is configured."""
+    if brokers.limit_told(facts, case.broker):
+        return None
+    return " ".join(w for w in (brokers.software(facts, case.broker), brokers.version(facts, case.broker)) if w)
 
 
-def _full(facts: Facts, case: QueueCase) -> str:
-    holds = f"its queue holds {_limit(facts, case)}" if case.limit is not None else "its queue is full"
-    spans = [(a, b) for a, b in case.away if case.span is None or (a <= case.span[1] and case.span[0] <= b)]
-    if case.was_away and spans:
-        a, b = spans[0]
-        until = "and did not come back" if b == END else f"until {clock(b)}"
-        return f"{case.client_id} was away from {clock(a)} {until}, and {holds}."
+def _reader(case: QueueCase) -> Reader:
     if case.was_away:
-        return f"{case.client_id} is away, and {holds}."
+        return Reader.AWAY
     if case.silent:
-        return f"Nobody reads the messages of {case.client_id} any more, and {holds}; no line says when it left."
-    if case.session is None:
-        return f"{case.client_id} gets more than it takes, or is away, which no line says; {holds}."
-    return f"{case.client_id} is connected but slower than what comes in, and {holds} besides what is in flight."
+        return Reader.UNREAD
+    return Reader.UNKNOWN if case.session is None else Reader.SLOW
 
 
-def _lost(case: QueueCase, lost: float | None) -> str:
-    if lost is None:
-        return "The broker drops what does not fit."
-    text = f"{units.counted(round(lost), 'message')} were dropped"
-    if case.account is not None and case.missing is not None:
-        text = f"{units.number(round(lost))} of {units.number(case.account.published)} messages for it were dropped"
-    if case.kept is not None and case.kept != MIXED:
-        text += (
-            f"; of those that came while it was away, the {case.kept} {units.number(round(case.survivors))} survived"
-        )
-    return f"{text}."
-
-
-def _known(proofs: tuple[str, ...]) -> str:
-    if not proofs:
-        return " No second count confirms it."
-    counts = ", and ".join(proofs)
-    return f" {counts[:1].upper()}{counts[1:]}."
+def _absence(case: QueueCase) -> dict[str, Value]:
+    """When its client went away first while the queue dropped, and when it came back."""
+    spans = [(a, b) for a, b in case.away if case.span is None or (a <= case.span[1] and case.span[0] <= b)]
+    gone, back = spans[0] if spans else (BEGIN, END)
+    return {"gone": None if gone == BEGIN else gone, "back": None if back == END else back}
 
 
 def _evidence(facts: Facts, case: QueueCase) -> Iterator[Evidence]:
-    yield from (e.first.because("its queue is full") for e in case.lines[:_SHOWN])
+    yield from (e.first.because(say("full-line")) for e in case.lines[:_SHOWN])
     if case.row is not None:
-        yield case.row.evidence.because("what it dropped")
+        yield case.row.evidence.because(say("list-line"))
     if case.lost_rows:
-        yield case.lost_rows[0].first.because("the first that is missing")
-        yield max(case.lost_rows, key=lambda r: r.last_at).last.because("the last")
+        yield case.lost_rows[0].first.because(say("first-lost"))
+        yield max(case.lost_rows, key=lambda r: r.last_at).last.because(say("last-lost"))
     counter = gauge(facts, "mqtt.publish_dropped", case.broker)
     if counter is not None:
-        yield sample(facts, counter, counter.points[-1][0], "messages that the broker dropped")
+        yield sample(facts, counter, counter.points[-1][0], say("counter-line"))
     ends = [c.end for c in case.session.connections if c.end is not None] if case.session and case.was_away else []
-    yield from (end.because("it goes away and keeps its session") for end in ends[:1])
+    yield from (end.because(say("left-line")) for end in ends[:1])
     yield from brokers.limit_told(facts, case.broker)

@@ -10,9 +10,8 @@ an absence that ends and hands everything over, one that is as short as a restar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding, together
 from mqlab.models.mqtt import memory_lasts
@@ -21,13 +20,13 @@ from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.brokers import LASTING, LEAST
 from mqlab.mqtt.queue_growth import Growth, Unknown, counts, growths, leaving, left_sessions, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN, sessions
-from mqlab.shared.wording import clock, sample
+from mqlab.shared.wording import sample
+from mqlab.words import Text
 
 INCIDENT = "session-queue-growth"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
 
-_MITIGATE = "Limit the queues (max_queued_messages, max_mqueue_len); side effect: what is beyond is dropped."
-_VERIFY = "Stored messages and heap fall; resident memory may stay, since the allocator keeps what is free."
+say = words.room(INCIDENT)
 
 
 def detect(facts: Facts) -> Result:
@@ -37,10 +36,10 @@ def detect(facts: Facts) -> Result:
     if result != CLEAR:
         return result
     if unknown := unknown_subscriptions(facts):
-        wanted = ("what clients that are away had subscribed to: their logs, or a list",)
-        return Result(missing=wanted, seen=left_sessions(unknown), evidence=counts(facts, unknown[0]))
-    seen = any(s.last.told_by == "broker" for s in sessions(facts)) or mqtt_sessions.rows(facts)
-    return CLEAR if seen else Result(missing=("the broker's log, or a list of clients",))
+        seen = left_sessions(unknown)
+        return Result(missing=(say("no-subscriptions"),), seen=seen, evidence=counts(facts, unknown[0]))
+    told = any(s.last.told_by == "broker" for s in sessions(facts)) or mqtt_sessions.rows(facts)
+    return CLEAR if told else Result(missing=(say("no-material"),))
 
 
 def _grows(facts: Facts, growth: Unknown) -> bool:
@@ -57,26 +56,29 @@ def _judged(facts: Facts, growth: Growth) -> Result:
         return CLEAR
     unset = growth.queue is None or not brokers.settings(facts, growth.broker)  # a default may have been changed
     if unset and growth.queued is None:
-        wanted = f"the limit of the queue of {growth.client_id}: the broker's configuration"
+        wanted = say("no-limit", client=growth.client_id)
         return Result(missing=(wanted,), seen=_away(growth), evidence=tuple(_evidence(facts, growth)))
     if growth.queue is not None and growth.queue.limit is not None:
-        return Result(rejected=f"the queue of {growth.client_id} ends at {units.number(growth.queue.limit)} messages")
+        return Result(rejected=say("limited", client=growth.client_id, limit=growth.queue.limit))
     agrees = (growth.grows or growth.listed) and growth.remembered is not False
     if agrees or growth.much or (growth.queued or 0) >= LEAST or growth.published >= LEAST:
         return Result((_finding(facts, growth, Certainty.PROVEN if agrees else Certainty.LIKELY),))
     if growth.grown is None and growth.queued is None and not facts.flows:
-        what = f"how many messages wait for {growth.client_id}: the broker's values, or a list of clients"
-        return Result(missing=(what,), seen=_away(growth), evidence=tuple(_evidence(facts, growth)))
+        wanted = say("no-count", client=growth.client_id)
+        return Result(missing=(wanted,), seen=_away(growth), evidence=tuple(_evidence(facts, growth)))
     return CLEAR
 
 
-def _away(growth: Growth) -> str:
-    away = "was away all the time" if growth.since == BEGIN else f"has been away since {clock(growth.since)}"
-    return f"{growth.client_id} {away} with a persistent session"
+def _away(growth: Growth) -> Text:
+    return say("away", subject=growth.client_id, since=_since(growth))
+
+
+def _since(growth: Growth) -> float | None:
+    """When its client went away; None where it was away all the time."""
+    return None if growth.since == BEGIN else growth.since
 
 
 def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
-    full, expiry = _memory_lasts(facts, growth), brokers.expiry(facts, growth.broker)
     rate = growth.grown.per_second if growth.grown is not None else None
     memory = growth.memory.per_second if growth.memory is not None else None
     waiting = growth.published if growth.queued is None else growth.queued
@@ -84,9 +86,13 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
         INCIDENT,
         growth.client_id,
         certainty,
-        (None if growth.since == BEGIN else growth.since, None),
+        (_since(growth), None),
         ongoing=True,
-        statement=" ".join(_sentences(growth, full, expiry)),
+        slots={
+            "listed": growth.queued,
+            "published": round(growth.published) if growth.published >= 1 else None,
+            "expiry": brokers.expiry(facts, growth.broker),
+        },
         measures={
             "queued_messages": round(waiting) if growth.published or growth.queued is not None else None,
             "queue_growth_per_second": rate,
@@ -97,30 +103,11 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
             if memory is not None and rate is not None and growth.much
             else None,
             "expected_bytes_per_message": growth.each,
-            "full_in_seconds": full,
+            "full_in_seconds": _memory_lasts(facts, growth),
         },
         evidence=_evidence(facts, growth),
-        mitigate=_MITIGATE,
-        remedy=_remedy(growth.client_id),
-        verify=_VERIFY,
-        facts={"filters": ", ".join(sorted({s.filter for s in growth.subscriptions})), "limit": "none"},
+        facts={"filters": ", ".join(sorted({s.filter for s in growth.subscriptions})), "limit": say("limit")},
     )
-
-
-def _sentences(growth: Growth, full: float | None, expiry: float | None) -> Iterator[str]:
-    """Who is away, what waits, how fast that grows, and when it ends."""
-    yield f"{_away(growth)}, and its queue has no limit."
-    if growth.queued is not None:
-        yield f"{units.number(growth.queued)} messages wait."
-    elif growth.published >= 1:
-        yield f"{units.number(round(growth.published))} messages for it were published meanwhile."
-    if growth.grown is not None:
-        memory = f", and its memory by {units.size(growth.memory.per_second)}/s" if growth.memory is not None else ""
-        yield f"What the broker stores grows by {units.digits(growth.grown.per_second)} messages/s{memory}."
-    if full is not None:
-        yield f"Memory is used up in {units.duration(full)}."
-    elif expiry is not None:
-        yield f"The session expires {units.duration(expiry)} after its end."
 
 
 def _memory_lasts(facts: Facts, growth: Growth) -> float | None:
@@ -135,11 +122,11 @@ def _memory_lasts(facts: Facts, growth: Growth) -> float | None:
 
 def _evidence(facts: Facts, growth: Growth) -> Iterator[Evidence]:
     first = growth.subscriptions[0]
-    yield from leaving(first.session, replace(first.evidence, why="what it subscribed to"))
+    yield from leaving(first.session, first.evidence.because(say("subscribed-line")))
     if growth.grown is not None:
-        yield sample(facts, growth.grown.series, growth.grown.until, "messages that the broker stores")
+        yield sample(facts, growth.grown.series, growth.grown.until, say("stored-line"))
     if growth.memory is not None:
-        yield sample(facts, growth.memory.series, growth.memory.until, "its memory")
+        yield sample(facts, growth.memory.series, growth.memory.until, say("memory-line"))
     yield from brokers.limit_told(facts, growth.broker)
 
 
@@ -152,22 +139,7 @@ def _of_unknown(facts: Facts, growth: Unknown) -> Finding:
         Certainty.PROVEN if growth.all_of_it else Certainty.LIKELY,
         (growth.since, None),
         ongoing=True,
-        statement=(
-            f"{growth.names} has been away since {clock(growth.since)} with a persistent session, and queues have no "
-            "limit. "
-            f"What the broker stores grows by {units.digits(rate)} messages/s"
-            f"{', as many as it receives' if growth.all_of_it else ''}."
-        ),
+        slots={"unnamed": True, "all_of_it": growth.all_of_it},
         measures={"queued_messages": growth.waiting, "queue_growth_per_second": rate},
         evidence=counts(facts, growth),
-        mitigate=_MITIGATE,
-        remedy=_remedy(growth.names),
-        verify=_VERIFY,
-    )
-
-
-def _remedy(client: str) -> str:
-    return (
-        f"Delete the session (connect once as {client} with a clean session) or read it empty; a limit and an expiry "
-        "for all sessions."
     )

@@ -25,6 +25,9 @@ from mqlab.models.kafka_defaults import Version
 from mqlab.models.mqtt import Queue, Strategy, strategy
 from mqlab.shared.actors import base_name
 from mqlab.sources import Role
+from mqlab.words import room
+
+say = room("mqtt")
 
 LEAST = 10
 """Messages below which nothing is told from what is on its way: the smallest default of an in-flight window (HiveMQ's
@@ -157,7 +160,7 @@ def queue(facts: Facts, broker: str | None) -> Queue | None:
 def limit_told(facts: Facts, broker: str | None) -> tuple[Evidence, ...]:
     """The line that sets the limit of its queues."""
     own = [s for s in _own(facts, broker) if s.key in _LIMITS or s.key.endswith("max_mqueue_len")]
-    return tuple(s.evidence.because("the limit of each session's queue") for s in own[-1:])
+    return tuple(s.evidence.because(say("limit-line")) for s in own[-1:])
 
 
 def tells_of_drops(facts: Facts) -> bool:

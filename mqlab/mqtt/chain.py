@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
@@ -24,7 +25,10 @@ from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import GRID
 from mqlab.shared.counters import increase
-from mqlab.shared.wording import clock, sample
+from mqlab.shared.wording import sample
+from mqlab.words import Text
+
+say = words.room("chain")
 
 STORED, DROPPED = "mqtt.stored_messages", "mqtt.publish_dropped"
 
@@ -51,8 +55,7 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
             *found,
         ]
     if late:
-        how = "published after the last message in the next ledgers: still on its way, or the ledgers end"
-        found.append(chain_stages.gap(BETWEEN, Whereabouts.AFTER_END, late, how))
+        found.append(chain_stages.gap(BETWEEN, Whereabouts.AFTER_END, late, say("after-end")))
     return (*found, *elsewhere)
 
 
@@ -66,17 +69,17 @@ def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], 
         drops = None  # a queue may be full of what still waits
     kept = many - (round(drops.likely) if drops else 0)
     stored = [s for s in facts.named(STORED) if s.points and s.points[0][0] <= begin < s.points[-1][0]]
-    low, how = max(0, kept - unsure), "published since then, and in no receiver's ledger"
+    low, how = max(0, kept - unsure), say("queued")
     if stored:
-        grown = sum(s.points[-1][1] - (value(s, begin) or 0.0) for s in stored)
-        low = max(0, min(kept, round(grown)))
-        how += f"; the broker stored {grown:,.0f} more by {clock(max(s.points[-1][0] for s in stored))}"
+        grown = round(sum(s.points[-1][1] - (value(s, begin) or 0.0) for s in stored))
+        low = max(0, min(kept, grown))
+        how = say("queued", stored=grown, at=max(s.points[-1][0] for s in stored))
     gone = [
         subscription.session.last.end
         for subscription in waiting
         if subscription.session is not None and subscription.session.last.end is not None
     ]
-    places = (*dict.fromkeys((*gone, *_samples(facts, STORED, "stored messages"))), *chain_stages.places(rows))
+    places = (*dict.fromkeys((*gone, *_samples(facts, STORED, say("stored-line")))), *chain_stages.places(rows))
     queue = Gap(*BETWEEN, Whereabouts.QUEUED, ", ".join(clients), kept, low, many, how, *chain_stages.ends(rows),
                 begin, places)  # fmt: skip
     return [queue, *_dropped(facts, drops, rows)]
@@ -91,7 +94,7 @@ class _Drops:
     high: float
     lines: tuple[Episode, ...]
     """Of a full queue."""
-    how: str
+    how: Text
 
 
 def _thrown(facts: Facts, since: float, until: float, clients: Sequence[str], many: int) -> _Drops | None:
@@ -110,20 +113,13 @@ def _thrown(facts: Facts, since: float, until: float, clients: Sequence[str], ma
         likely = min(float(many), counter)
         sure = likely if lines and len(named) == 1 else 0.0
         bounds = (min(sure, own), max(likely, own)) if own else (sure, likely)
-        how = "the broker counted as many as dropped, " + ("and logged a full queue" if lines else
-                                                           "from this queue or others")  # fmt: skip
+        how = say("dropped-logged" if lines else "dropped-somewhere")
         return _Drops(min(many, bounds[0]), likely, min(many, bounds[1]), lines, how)
     if own:
         likely = min(float(many), own)
-        return _Drops(likely, likely, likely, lines, "the broker counted as many as dropped from this queue")
+        return _Drops(likely, likely, likely, lines, say("dropped-here"))
     if lines:
-        return _Drops(
-            min(many, len(lines)),
-            many,
-            many,
-            lines,
-            "the broker logged a full queue; how much it dropped is not counted",
-        )
+        return _Drops(min(many, len(lines)), many, many, lines, say("dropped-uncounted"))
     return None
 
 
@@ -136,7 +132,7 @@ def _own_count(facts: Facts, case: queue_drops.QueueCase) -> float:
 def _dropped(facts: Facts, drops: _Drops | None, rows: Sequence[Row]) -> list[Gap]:
     if drops is None:
         return []
-    places = (*(e.first for e in drops.lines[:2]), *_samples(facts, DROPPED, "thrown away"))
+    places = (*(e.first for e in drops.lines[:2]), *_samples(facts, DROPPED, say("dropped-line")))
     who = ", ".join(sorted({e.client_id for e in drops.lines if e.client_id}))
     low, likely, high = round(drops.low), round(drops.likely), round(drops.high)
     return [Gap(*BETWEEN, Whereabouts.DROPPED, who, likely, low, high, drops.how, *chain_stages.ends(rows),
@@ -158,13 +154,9 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
     drops = _thrown(facts, first, last, own, many)
     dropped = round(drops.likely) if drops else 0
     rest = many - dropped
-    how = "in no receiver's ledger, and no known queue holds them"
-    stored = [s.points[-1][1] for s in facts.named(STORED) if s.points]
-    how += "".join(f"; the broker stores {n:,.0f} at the end, retained ones included" for n in stored)
-    where, who = Whereabouts.UNKNOWN, own
-    if others:
-        where, who = Whereabouts.SHARED, others
-        how += f"; {', '.join(others)} got messages too, but there is no ledger of theirs"
+    stored = [say("store", stored=round(s.points[-1][1])) for s in facts.named(STORED) if s.points]
+    how = say("nowhere", stored=stored, others=others)
+    where, who = (Whereabouts.SHARED, others) if others else (Whereabouts.UNKNOWN, own)
     left = chain_stages.gap(BETWEEN, where, rows, how, ", ".join(who))
     left = replace(left, messages=rest, low=0 if drops or others else rest, high=many if drops else rest)
     return [*_dropped(facts, drops, rows), *([left] if rest else [])]
@@ -192,8 +184,7 @@ def whereabouts_in_log(
                              evidence=(*places, *chain_stages.places(rows))))  # fmt: skip
         left -= some
     if left:
-        how = f"taken by the bridge, in no ledger of {who}; nothing shows whether they were stored"
-        unknown = chain_stages.gap(_TAKEN, Whereabouts.UNKNOWN, rows, how, who)
+        unknown = chain_stages.gap(_TAKEN, Whereabouts.UNKNOWN, rows, say("not-in-log", who=who), who)
         found.append(replace(unknown, messages=left, low=left, high=left))
     return tuple(found)
 
@@ -208,7 +199,7 @@ def _pending(facts: Facts, topic: str, ledgers: Sequence[str]) -> tuple[int, str
     ends = {p.queue: p for p in sorted(positions, key=lambda p: (p.end or 0, p.source, p.line or 0))}
     many = sum(max(0, (ends[queue].end or 0) - handled[queue] - 1) for queue in ends)
     places = [p.evidence.because("") for p in (ends[queue] for queue in handled if queue in ends)]
-    return many, "the log holds as many beyond the last record in the reader's ledger", places
+    return many, say("pending"), places
 
 
 def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Evidence]]:
@@ -220,8 +211,7 @@ def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Eviden
     counted = increase(counters, -inf, inf)
     from_lines = sum(e.count for e in lines)
     from_counters = round(counted.value) if counted else 0
-    how = "the bridge reported as many that it could not store"
-    return max(from_lines, from_counters), how, [e.first for e in lines[:2]]
+    return max(from_lines, from_counters), say("refused-by-log"), [e.first for e in lines[:2]]
 
 
 @per_facts
@@ -311,9 +301,4 @@ def _notes(rows: Rows, every: Rows, takers: Sequence[str]) -> tuple[str, ...]:
     """What the stages leave out: messages that only receivers note, and topics of which nobody took any."""
     beside = sum(row.messages for row in rows if row.sender is None and chain_stages.noted(row, takers))
     other = chain_stages.count(r for r in every if r.sender) - chain_stages.count(r for r in rows if r.sender)
-    found = []
-    if beside:
-        found.append(f"{beside:,} more are in receivers' ledgers only: no publisher's ledger has them")
-    if other:
-        found.append(f"{other:,} more were published on topics from which the bridge took nothing")
-    return tuple(found)
+    return tuple(say(key, messages=many) for key, many in (("beside", beside), ("elsewhere", other)) if many)

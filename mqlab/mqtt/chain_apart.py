@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Finding
 from mqlab.models.mqtt import shared
@@ -15,6 +16,8 @@ from mqlab.mqtt import chain_stages
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Step, Whereabouts
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
+
+say = words.room("chain")
 
 ROUNDED = 1.0
 """Seconds: brokers print whole ones, so that a client may be away that much earlier than its line says."""
@@ -29,17 +32,17 @@ def apart(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[lis
     partners = _partners(facts, rows, takers)
     found, left = [], list(rows)
     kinds: tuple[tuple[Whereabouts, str, str, Callable[[Row], bool]], ...] = (
-        (Whereabouts.SHARED, ", ".join(chain_stages.names(facts, partners)), "in the ledgers of other members",
+        (Whereabouts.SHARED, ", ".join(chain_stages.names(facts, partners)), "shared",
          lambda row: chain_stages.noted(row, partners) > 0),
-        (Whereabouts.UNSUBSCRIBED, names, "no subscription was in force when they were published",
+        (Whereabouts.UNSUBSCRIBED, names, "unsubscribed",
          lambda row: bool(spans) and all(_outside(row, one) for one in spans)),
-        (Whereabouts.BEFORE_BEGIN, names, "published before the first message in the next ledgers",
+        (Whereabouts.BEFORE_BEGIN, names, "before-begin",
          lambda row: not spans and begin is not None and row.last_at < begin),
     )  # fmt: skip
     for where, who, how, fits in kinds:
         own = [row for row in left if fits(row)]
         left = [row for row in left if not fits(row)]
-        found += [chain_stages.gap(BETWEEN, where, own, how, who)] if own else []
+        found += [chain_stages.gap(BETWEEN, where, own, say(how), who)] if own else []
     return found, left
 
 
@@ -86,8 +89,9 @@ def _explained(chain: Chain, findings: Sequence[Finding]) -> Chain:
     many = round(sum(f.measures["lost_records"] for f in own))
     if not 0 < many <= gap.messages:
         return chain
-    why = ", ".join(sorted({f.incident for f in own}))
-    gone = replace(gap, where=Whereabouts.LOST, who=why, messages=many, low=many, high=many, how=f"counted by {why}")
+    classes = sorted({f.incident for f in own})
+    gone = replace(gap, where=Whereabouts.LOST, who=", ".join(classes), messages=many, low=many, high=many,
+                   how=say("counted-by", classes=classes))  # fmt: skip
     rest = gap.messages - many
     left = [replace(gap, messages=rest, low=max(0, gap.low - many), high=gap.high - many)] if rest else []
     gaps = (*(one for one in chain.gaps if one is not gap), gone, *left)

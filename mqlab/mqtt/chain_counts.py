@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from mqlab import words
 from mqlab.facts import Facts, Position, Series
 from mqlab.findings import Evidence
 from mqlab.mqtt import chain_stages
@@ -22,7 +23,7 @@ from mqlab.mqtt.subscriptions import Subscription
 from mqlab.rows import GRID
 from mqlab.shared.actors import base_name
 
-WHOLE = "counters do not tell topics apart: what was published elsewhere counts as missing"
+say = words.room("chain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ def counted_chains(facts: Facts) -> tuple[Chain, ...]:
         return ()
     stages = tuple(_stage(step, who, own, window) for (step, who, own), _ in measured)
     gaps = tuple(_gaps(stages, away(facts, bridge)))
-    return (Chain("kafka", topic, bridge, "counts", stages, gaps, (WHOLE,)),)
+    return (Chain("kafka", topic, bridge, "counts", stages, gaps, (say("topics-unknown"),)),)
 
 
 def _span(courses: Sequence[Course]) -> tuple[float, float]:
@@ -153,12 +154,7 @@ def _stage(step: Step, who: str, courses: Sequence[Course], window: tuple[float,
     bounds = [growth(course, *window) for course in courses]
     low, many, high = (round(sum(some)) for some in zip(*bounds, strict=True))
     own = [Share(c.who, round(b[1]), c.place.source) for c, b in zip(courses, bounds, strict=True)]
-    how = "by counters, bounded by the samples around" if low != high else "by counters"
-    how += (
-        "; a snapshot may have been read later than its timestamp says"
-        if any(course.late for course in courses)
-        else ""
-    )
+    how = say("counters", bounded=low != high, read_later=any(course.late for course in courses))
     shares = tuple(own) if len(own) > 1 and step is not Step.STORED else ()
     places = tuple(course.place for course in courses[:3])
     return Stage(step, who, many, low, high, how, *window, shares=shares, evidence=places)
@@ -178,6 +174,6 @@ def _gaps(stages: Sequence[Stage], waiting: Sequence[Subscription]) -> Iterator[
                 since = min(subscription.away[-1][0] for subscription in waiting)
             many, most = (here.messages or 0) - (there.messages or 0), (here.high or 0) - (there.low or 0)
             places = (*here.evidence[:1], *there.evidence[:1])
-            yield Gap(here.step, there.step, where, who, many, low, most, "difference of the counters", here.since,
+            yield Gap(here.step, there.step, where, who, many, low, most, say("difference"), here.since,
                       here.until, since, places)  # fmt: skip
         here = there if there.step is not Step.HANDLED else here

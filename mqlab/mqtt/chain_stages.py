@@ -12,9 +12,10 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import Enum
 from itertools import combinations
 
+from mqlab import words
 from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
@@ -25,8 +26,10 @@ from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import Flow, TopicFlow
 from mqlab.shared.actors import base_name
 
+say = words.room("chain")
 
-class Step(StrEnum):
+
+class Step(Enum):
     """Stages in their order."""
 
     PUBLISHED = "published"
@@ -38,7 +41,7 @@ class Step(StrEnum):
     HANDLED = "handled"
 
 
-class Whereabouts(StrEnum):
+class Whereabouts(Enum):
     """Where messages are that did not reach the next stage."""
 
     REFUSED = "refused"
@@ -220,7 +223,7 @@ def names(facts: Facts, ledgers: Iterable[str]) -> tuple[str, ...]:
 
 
 Row = Flow | TopicFlow
-BY_IDS = "each message by its id"
+BY_IDS = say("ids")
 
 
 def stages(facts: Facts, rows: Rows, bridge: Sequence[str], readers: Mapping[str, Sequence[str]]) -> tuple[Stage, ...]:
@@ -232,7 +235,7 @@ def stages(facts: Facts, rows: Rows, bridge: Sequence[str], readers: Mapping[str
     good = [row for row in sent if not row.failed]
     promised = count(row for row in good if row.qos != 0)
     without = count(good) - promised
-    how = f"{BY_IDS}; {without:,} of QoS 0, which nobody acknowledges" if without else BY_IDS
+    how = say("acknowledged", without=without) if without else BY_IDS
     shares = tuple(
         _share(source, [r for r in sent if r.sender == source]) for source in sorted({r.sender or "" for r in sent})
     )
@@ -285,8 +288,8 @@ def _noted(facts: Facts, step: Step, who: str, sent: Rows, ledgers: Sequence[str
 def _stored(sent: Rows, bridge: Sequence[str], far: Sequence[str]) -> Stage:
     there = [row for row in sent if noted(row, far)]
     high = count(row for row in sent if not bridge or noted(row, far) or noted(row, bridge))
-    besides = "; what else the bridge took may be" if bridge and high > count(there) else ""
-    return replace(_stage(Step.STORED, "", there, f"what was handled had been stored{besides}"), high=high)
+    how = say("stored", more=bool(bridge) and high > count(there))
+    return replace(_stage(Step.STORED, "", there, how), high=high)
 
 
 def _stage(step: Step, who: str, rows: Rows, how: str) -> Stage:
@@ -312,9 +315,7 @@ def refused(rows: Rows) -> tuple[Gap, ...]:
     """Messages whose publisher noted that it failed, and that nobody received."""
     failed = [row for row in rows if row.failed]
     gone = [row for row in failed if row.sender is not None and not row.received]
-    arrived = count(row for row in failed if row.received)
-    how = "their publishers noted a failure or no answer"
-    how += f"; {arrived:,} others arrived despite such a failure" if arrived else ""
+    how = say("refused", arrived=count(row for row in failed if row.received))
     return (gap((Step.PUBLISHED, Step.ACKNOWLEDGED), Whereabouts.REFUSED, gone, how),) if gone else ()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import Step, funnel
@@ -18,10 +19,10 @@ from mqlab.mqtt.queue_drops import queue_cases
 from mqlab.mqtt.sessions import BEGIN, END
 from mqlab.units import Interval
 
-FAILED, DENIED, DIVERTED, DROPPED, WAITING, QUOTA, UNKEPT, LATE = (
-    "failed at the publisher", "refused by access rules", "dealt to members that are away", "dropped by a full queue",
-    "waiting for a client that is away", "above a quota", "QoS 0 that nobody kept", "on their way",
-)  # fmt: skip
+say = words.room("mqtt-losses")
+
+FAILED, DENIED, DIVERTED = say("failed"), say("denied"), say("diverted")
+DROPPED, WAITING, QUOTA, UNKEPT, LATE = say("dropped"), say("waiting"), say("quota"), say("unkept"), say("late")
 """Stages of the funnel, in their order; the last one is ``models.mqtt.RESIDUAL``."""
 
 

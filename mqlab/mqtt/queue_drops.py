@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import NEWEST, OLDEST, Queue
@@ -18,6 +19,7 @@ from mqlab.mqtt.sessions import BEGIN, END, Session, Span, sessions
 from mqlab.rows import Client
 from mqlab.units import Interval
 
+say = words.room("session-queue-drop")
 MIXED = "scattered"
 
 
@@ -199,19 +201,19 @@ def signed(facts: Facts, case: QueueCase) -> bool:
 
 
 def proofs(facts: Facts, case: QueueCase) -> tuple[str, ...]:
-    """In words, which counts of the loss agree; empty where none does."""
+    """Which counts of the loss agree; empty where none does."""
     if case.lost is None:
         return _plateau(facts, case)
     if case.lost < LEAST:
         return ()
     listed, by_line = case.row.dropped if case.row is not None else None, by_lines(facts, case)
-    proofs = {
-        "the broker's counter of dropped messages rose by as many": _by_counter(facts, case),
-        "as many came afterwards as the queue holds": _survived(case),
-        "the list of clients counts as many dropped": listed is not None and agree(float(listed), case.lost),
-        "the broker wrote a line for each": by_line is not None and agree(by_line, case.lost),
+    every = {
+        "counter": _by_counter(facts, case),
+        "survivors": _survived(case),
+        "list": listed is not None and agree(float(listed), case.lost),
+        "lines": by_line is not None and agree(by_line, case.lost),
     }
-    return tuple(words for words, does in proofs.items() if does)
+    return tuple(say(key) for key, does in every.items() if does)
 
 
 def _by_counter(facts: Facts, case: QueueCase) -> bool:
@@ -232,7 +234,7 @@ def _plateau(facts: Facts, case: QueueCase) -> tuple[str, ...]:
     """Without ids: stored messages rose by what the queue holds, and the broker counts drops from then on."""
     if not case.lines or case.queue is None or case.limit is None or len(dropping(facts)) > 1:
         full = case.row is not None and case.limit is not None and (case.row.queued or 0) >= (1 - NEAR) * case.limit
-        return ("the list of clients shows it full",) if full else ()
+        return (say("list-full"),) if full else ()
     stored = brokers.gauge(facts, "mqtt.stored_messages", case.broker)
     at = min(case.moments, default=None)
     if stored is None or at is None or (case.counter or 0.0) < LEAST:
@@ -243,4 +245,4 @@ def _plateau(facts: Facts, case: QueueCase) -> tuple[str, ...]:
     before = min((v for t, v in stored.points if t <= at), default=0.0) if known is None else known
     rose = max((v for t, v in stored.points if t > at), default=0.0) - before
     fits = (1 - NEAR) * case.limit <= rose <= (1 + NEAR) * case.queue.holds(connected=not case.was_away) + LEAST
-    return (f"stored messages rose by {rose:,.0f}, which is what the queue holds",) if fits else ()
+    return (say("plateau", rose=round(rose)),) if fits else ()

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import linear_regression
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
@@ -21,7 +22,10 @@ from mqlab.mqtt.accounting import Account, accounts, total
 from mqlab.mqtt.brokers import EDGE, LASTING, LEAST, NEAR, Rise
 from mqlab.mqtt.sessions import END, Session, left_behind
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
-from mqlab.shared.wording import clock, sample
+from mqlab.shared.wording import sample
+from mqlab.words import listed
+
+say = words.room("session-queue-growth")
 
 MEMORY = 0.25
 """How far a slope of memory may be from the messages' size and overhead: allocators keep what is free and round up, by
@@ -220,17 +224,17 @@ def _memory(facts: Facts, grown: Rise) -> Rise | None:
 
 
 def left_sessions(unknown: Sequence[Unknown]) -> str:
-    """Whose persistent sessions stay behind, in words."""
-    return "; ".join(f"{u.names} went away at {clock(u.since)} UTC and left a persistent session" for u in unknown)
+    """Whose persistent sessions stay behind."""
+    return listed(say("left", subject=one.names, since=one.since) for one in unknown)
 
 
 def leaving(session: Session | None, *meanwhile: Evidence) -> Iterator[Evidence]:
     """The lines with which a client connects that keeps its session, *meanwhile*, and with which it goes away."""
     if session is not None and session.last.begin is not None:
-        yield session.last.begin.because("connects with a persistent session")
+        yield session.last.begin.because(say("connected-line"))
     yield from meanwhile
     if session is not None and session.last.end is not None:
-        yield session.last.end.because("goes away and keeps its session")
+        yield session.last.end.because(say("left-line"))
 
 
 def counts(facts: Facts, unknown: Unknown) -> tuple[Evidence, ...]:
@@ -238,7 +242,7 @@ def counts(facts: Facts, unknown: Unknown) -> tuple[Evidence, ...]:
     found = [place for session in unknown.sessions[:3] for place in leaving(session)]
     shared = brokers.gauge(facts, "mqtt.shared_subscriptions", unknown.broker)
     if shared is not None:
-        found.append(sample(facts, shared, shared.points[-1][0], "shared subscriptions"))
+        found.append(sample(facts, shared, shared.points[-1][0], say("shared-line")))
     if unknown.grown is not None:
-        found.append(sample(facts, unknown.grown.series, unknown.grown.until, "messages that the broker stores"))
+        found.append(sample(facts, unknown.grown.series, unknown.grown.until, say("stored-line")))
     return (*found, *brokers.limit_told(facts, unknown.broker))

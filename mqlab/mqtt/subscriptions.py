@@ -21,6 +21,9 @@ from mqlab.mqtt import connections, copies
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.brokers import SKEW
 from mqlab.mqtt.sessions import BEGIN, END, Session, Span, outside, sessions
+from mqlab.words import room
+
+say = room("mqtt")
 
 LEAST = 2
 """Numbers from which it is no chance that files and ids have the same ones."""
@@ -276,7 +279,7 @@ def _presumed(facts: Facts, name: str, inner: str, members_told: Sequence[Subscr
         noted = (r.first("") for r in facts.receipts if r.source in every[client])
         begin = (own[0].last.begin if own and own[0] else None) or next(noted, None)
         if begin is not None and _deals(facts, inner, [*members, every[client]]):
-            place = begin.because("gets messages that no member gets")
+            place = begin.because(say("sharing-line"))
             kept = [(s.since, s.until) if s else (BEGIN, END) for s in own or [None]]
             found += [
                 Subscription(client, f"$share/{name}/{inner}", None, *span, session, place)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.mqtt import brokers as mqtt_brokers
@@ -20,8 +21,10 @@ from mqlab.mqtt.copies import client_of, name_of, subscribers
 from mqlab.mqtt.explained import explained
 from mqlab.mqtt.sessions import BEGIN, END, offline_sessions
 from mqlab.rows import Flow
-from mqlab.shared.wording import clock, few
-from mqlab.units import counted, duration, number
+from mqlab.words import Text
+from mqlab.words.filling import Value
+
+say = words.room("mqtt-symptoms")
 
 SINGLE = dict.fromkeys(("connection-lost", "ping-unanswered", "session-takeover", "client-disconnected"), 3)
 """Events that any disturbance leaves, up to so many."""
@@ -30,8 +33,6 @@ NOTICED = frozenset({"connection-lost", "ping-unanswered", "client-disconnected"
 _BROKEN = frozenset({"keep-alive", "queue-killed", "frame-too-large", "protocol-error", "not-authorized", "kicked"})
 """Ends of connections that are no good-bye, no restart, and no other connection's doing."""
 _ENDS = frozenset({"client-disconnected", "connection-lost"})
-_SHOWN = 3
-"""Clients that are named."""
 SHARE = 0.02
 """Share of a client's messages from which copies or gaps are more than one lost connection leaves: such costs at most
 a window of 20 messages (max_inflight_messages), which are this share of a thousand."""
@@ -41,8 +42,8 @@ _TOP = 0.9
 """Share of the most that a broker stored from which on it still stores it: a queue that is read falls further.
 Judgement, no default behind it."""
 
-Symptoms = Iterator[tuple[float, str]]
-"""Since when, and words."""
+Symptoms = Iterator[tuple[float, Text]]
+"""Since when, and what."""
 
 
 def abnormal(facts: Facts, episode: Episode) -> bool:
@@ -61,33 +62,34 @@ def abnormal(facts: Facts, episode: Episode) -> bool:
 
 
 def copies(facts: Facts) -> Symptoms:
-    """Messages that came to a client more than once, without a flag that says why: since when, and words."""
+    """Messages that came to a client more than once, without a flag that says why."""
     for ledger in subscribers(facts):
         if ledger.unflagged >= max(LEAST, SHARE * ledger.rows) and not denials.sent_again(facts, ledger.copied()[0].at):
-            at, of = ledger.copied()[0].at, f"{number(ledger.again)} of {number(ledger.rows)}"
-            yield at, f"{clock(at)} UTC: {of} messages reached {ledger.client} more than once"
+            at = ledger.copied()[0].at
+            yield at, say("copies", at=at, again=ledger.again, messages=ledger.rows, client=ledger.client)
 
 
-def cut_off_when_idle(facts: Facts) -> Iterator[tuple[float | None, str]]:
+def cut_off_when_idle(facts: Facts) -> Iterator[tuple[float | None, Text]]:
     """Idle limits that end connections: since when, and words; no class is about them."""
     for idle in flapping.idle(facts):
-        names = few([client.client_id for client in idle.clients], _SHOWN)
-        keep_alive = min((client.keep_alive for client in idle.clients if client.keep_alive), default=None)
-        below = f", below their keep-alive of {keep_alive:g} s" if keep_alive else ""
-        limit = f"{idle.limit.key} {idle.limit.value} ({idle.limit.source}:{idle.limit.line})"
-        lasted = duration(idle.clients[0].life)
         yield (
             idle.since,
-            f"{clock(idle.since)} UTC: each connection of {names} ends after {lasted}, probably cut by the idle limit "
-            f"{limit}{below}",
+            say(
+                "idle",
+                at=idle.since,
+                clients=[client.client_id for client in idle.clients],
+                lasted=idle.clients[0].life,
+                limit=f"{idle.limit.key} {idle.limit.value} ({idle.limit.source}:{idle.limit.line})",
+                keep_alive=min((client.keep_alive for client in idle.clients if client.keep_alive), default=None),
+            ),
         )
 
 
 def missing(facts: Facts) -> Symptoms:
     """Messages that are lost, and counters of brokers that say so."""
     lost = [*_topics_lost(facts), *_missed(facts)] or [*_noted_by_nobody(facts)]
-    for at, words in (*lost, *_dropping(facts), *_unanswered(facts), *_uncounted(facts)):
-        yield at, f"{clock(at)} UTC: {words}"
+    for at, what in (*lost, *_dropping(facts), *_unanswered(facts), *_uncounted(facts)):
+        yield at, say("at", at=at, what=what)
 
 
 def _topics_lost(facts: Facts) -> Symptoms:
@@ -98,9 +100,8 @@ def _topics_lost(facts: Facts) -> Symptoms:
         silent = [f for f in own if f.topic not in known]
         count = sum(f.messages for f in silent)
         if count >= LEAST and any(f.received for f in own):
-            topics = counted(len({f.topic for f in silent}), "topic")
-            what = f"{counted(count, 'message')} of {topics} of {name_of(facts, sender)}"
-            yield min(f.first_at for f in silent), f"{what} are in no ledger here, while those of its other topics are"
+            topics, who = len({f.topic for f in silent}), name_of(facts, sender)
+            yield min(f.first_at for f in silent), say("topics-lost", messages=count, topics=topics, sender=who)
 
 
 def _missed(facts: Facts) -> Symptoms:
@@ -109,8 +110,8 @@ def _missed(facts: Facts) -> Symptoms:
     for funnel in explained(facts):
         rest = 0.0 if funnel.unknown else funnel.steps[-1].messages.low
         if rest >= max(LEAST, SHARE * funnel.published):
-            what = f"{number(round(rest))} of {number(funnel.published)} messages published for {funnel.receiver}"
-            yield min((r.first_at for r in lost[funnel.receiver]), default=0.0), f"{what} are not in its ledgers"
+            told = say("missed", missing=round(rest), messages=funnel.published, receiver=funnel.receiver)
+            yield min((r.first_at for r in lost[funnel.receiver]), default=0.0), told
 
 
 def _noted_by_nobody(facts: Facts) -> Symptoms:
@@ -119,15 +120,15 @@ def _noted_by_nobody(facts: Facts) -> Symptoms:
         own = [f for f in flows if not f.failed]
         end = max((f.last_at for f in own if f.received), default=0.0)
         gone = [f for f in own if not f.received and f.last_at < end]
-        yield from _part(facts, sender, gone, own, "are in no receiver's ledger")
+        yield from _part(facts, sender, gone, own, "in-no-ledger")
 
 
-def _part(facts: Facts, sender: str, some: Sequence[Flow], own: Sequence[Flow], what: str) -> Symptoms:
-    """A good part of a publisher's messages."""
+def _part(facts: Facts, sender: str, some: Sequence[Flow], own: Sequence[Flow], key: str, **values: Value) -> Symptoms:
+    """A good part of a publisher's messages, of which the text *key* tells."""
     count, sent = sum(f.messages for f in some), sum(f.messages for f in own)
     if count >= max(LEAST, SHARE * sent):
-        of = f"{number(count)} of {number(sent)} messages of {name_of(facts, sender)}"
-        yield min(f.first_at for f in some), f"{of} {what}"
+        told = say(key, part=count, messages=sent, sender=name_of(facts, sender), **values)
+        yield min(f.first_at for f in some), told
 
 
 def _dropping(facts: Facts) -> Symptoms:
@@ -137,7 +138,7 @@ def _dropping(facts: Facts) -> Symptoms:
         if rose >= LEAST:
             first, begin = series.points[0]
             at = next((at for at, value in series.points if value > begin), first)
-            yield at, f"{series.original} begins to rise, by {number(round(rose))} in all"
+            yield at, say("dropping", counter=series.original, by=round(rose))
 
 
 def waiting(facts: Facts) -> Symptoms:
@@ -154,8 +155,7 @@ def waiting(facts: Facts) -> Symptoms:
         half = next(at for at, count in queued if 2 * count >= last)
         if not any(s.broker in (name, None) and s.since <= half for s in offline_sessions(facts)):
             at = next(at for at, count in queued if count >= LEAST)
-            told = f"{number(round(last))} messages wait at {name}, but no disconnected session is known"
-            yield at, f"{clock(at)} UTC: {told}"
+            yield at, say("waiting", at=at, messages=round(last), broker=name)
 
 
 def _unanswered(facts: Facts) -> Symptoms:
@@ -165,12 +165,8 @@ def _unanswered(facts: Facts) -> Symptoms:
     """
     for sender, own in _by_sender(facts).items():
         took = max((p.most - p.least for p in facts.passages if p.sender == sender), default=0.0)
-        late = (
-            f"; others arrived up to {took:.0f} s late: they wait at the client for a slow link"
-            if took >= LEAST
-            else ""
-        )
-        yield from _part(facts, sender, [f for f in own if f.failed], own, f"were never acknowledged{late}")
+        late = round(took) if took >= LEAST else None
+        yield from _part(facts, sender, [f for f in own if f.failed], own, "unanswered", late=late)
 
 
 def _uncounted(facts: Facts) -> Symptoms:
@@ -184,9 +180,8 @@ def _uncounted(facts: Facts) -> Symptoms:
         gaps = [(at, count - (mqtt_brokers.value(acked[0], at) or 0.0)) for at, count in sent.points]
         grows = len(gaps) > 2 and all(a[1] <= b[1] for a, b in pairwise(gaps))
         if grows and gaps[-1][1] >= max(WINDOW, SHARE * sent.points[-1][1]) and gaps[0][1] < gaps[-1][1]:
-            what = f"{number(round(gaps[-1][1]))} of {number(round(sent.points[-1][1]))} messages"
-            who = client or sent.source
-            yield gaps[0][0], f"{what} of {who} await an acknowledgement, and the backlog grows with every count"
+            who, part, every = client or sent.source, round(gaps[-1][1]), round(sent.points[-1][1])
+            yield gaps[0][0], say("uncounted", part=part, messages=every, sender=who)
 
 
 @per_facts

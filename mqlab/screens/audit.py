@@ -32,6 +32,9 @@ from mqlab.terminal import safe
 from mqlab.units import counted, number
 from mqlab.views import audit_json
 from mqlab.views.audit_json import commands_for
+from mqlab.words import listed, room
+
+say = room("chain")
 
 _SUMS = (
     ("rejected_records", "{} oversize records rejected"),
@@ -42,14 +45,14 @@ _SUMS = (
 
 def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = (), tz: tzinfo = UTC) -> str:
     """What was lost, refused, doubled, or that nothing tells it."""
-    inside = [f"MQTT: {audit_json.sentence(way, tz)}" for way in diagnosis.chains if way.system is None]
+    inside = [say("within-mqtt", way=audit_json.sentence(way, tz)) for way in diagnosis.chains if way.system is None]
     told = [*delivery_path.sentences(audits, tz), *inside, *_found(diagnosis, audits)]
     if lead is not None and lead.measures.get("crashes") and not audits:
         told.append("unacknowledged at the crashes NOT CHECKED (send: the application's ledger)")
     elif not told:
         unknown = "NOT CHECKED (send: the application's ledger, offsets before and after)"
         told.append("as the chain above tells" if diagnosis.chains else unknown)
-    return "; ".join(told)
+    return "; ".join(map(said, told))
 
 
 def _found(diagnosis: Diagnosis, audits: Sequence[Audit]) -> Iterator[str]:
@@ -113,8 +116,8 @@ def exit_code(chains: Sequence[Chain]) -> int:
 
 def _stage(stage: Stage) -> Iterator[str]:
     copies = number(stage.again) if stage.again else ""
-    told = ", ".join(part for part in (stage.who, "" if stage.how == BY_IDS else stage.how) if part)
-    yield labelled("") + _stage_row(stage.step.value, audit_json.amount(stage), copies, told)
+    told = listed((part for part in (stage.who, "" if stage.how == BY_IDS else stage.how) if part), ", ")
+    yield labelled("") + _stage_row(say("step", step=stage.step), audit_json.amount(stage), copies, told)
     several = len(stage.shares) > 1
     for share in stage.shares[:_MOST_SHARES] if several else ():
         yield placed("", _stage_row("", number(share.messages), "", share.who), share.place)
@@ -129,7 +132,7 @@ def _stage_row(step: str, messages: str, copies: str, who: str) -> str:
 
 def _gap(label: str, gap: Gap, tz: tzinfo) -> Iterator[str]:
     yield from row(label, audit_json.missing(gap, tz), 2)
-    yield from row("", f"  {gap.how}", 2)
+    yield from row("", f"  {said(gap.how)}", 2)
     for place in gap.evidence[:2]:
         where = f"{place.source}:{place.line}" if place.line else place.source
         yield f"{'':<{LABEL}}  {safe(where)}  {clipped(safe(place.text), 60)}".rstrip()

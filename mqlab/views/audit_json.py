@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
+from enum import Enum
 from itertools import groupby
 from typing import Any
 
@@ -20,6 +21,9 @@ from mqlab.facts import Facts
 from mqlab.mqtt.chain_stages import Chain, Gap, Stage, Step, Whereabouts
 from mqlab.scope import systems
 from mqlab.units import iso, number
+from mqlab.words import Text, listed, room
+
+say = room("chain")
 
 LOST, WAITING, UNKNOWN, COMPLETE = "lost", "waiting", "cannot say", "nothing lost"
 _SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ"}
@@ -51,13 +55,13 @@ def log(chain: Chain) -> str:
     return f"{_SYSTEMS.get(chain.system or '', chain.system or '')} {chain.topic or ''}".strip()
 
 
-def sentence(chain: Chain, tz: tzinfo = UTC, most: int = 4) -> str:
+def sentence(chain: Chain, tz: tzinfo = UTC, most: int = 4) -> Text:
     """All stages, then what is missing and where: ``published 7,120 -> bridge 5,640 -> …; 1,480 in the queue of …``."""
-    path = " -> ".join(", ".join(_stage(chain, stage) for stage in together) for together in _stages(chain))
-    told = [missing(gap, tz) for gap in chain.gaps[:most]]
+    path = listed((listed((_stage(chain, stage) for stage in beside), ", ") for beside in _stages(chain)), " -> ")
+    gaps = [missing(gap, tz) for gap in chain.gaps[:most]]
     if len(chain.gaps) > most:
-        told.append(f"{number(len(chain.gaps) - most)} more (mqlab audit)")
-    return "; ".join((path, *told)) + ("" if chain.by == "ids" else " (by counts, not by ids)")
+        gaps.append(say("more", more=len(chain.gaps) - most))
+    return say("way", path=path, gaps=gaps, ids=chain.by == "ids")
 
 
 def _stages(chain: Chain) -> Iterator[list[Stage]]:
@@ -69,17 +73,17 @@ def _stages(chain: Chain) -> Iterator[list[Stage]]:
             yield together
 
 
-def _stage(chain: Chain, stage: Stage) -> str:
-    return f"{name(chain, stage)} {amount(stage)}" + (f" (+ {number(stage.again)} copies)" if stage.again else "")
+def _stage(chain: Chain, stage: Stage) -> Text:
+    return say("reached", name=name(chain, stage), messages=amount(stage), again=stage.again or None)
 
 
 def name(chain: Chain, stage: Stage) -> str:
     """Who that stage is."""
     if stage.step is Step.TAKEN:
-        return "bridge" if chain.system else stage.who
+        return say("bridge") if chain.system else stage.who
     if stage.step is Step.STORED:
         return log(chain)
-    return stage.who if stage.step is Step.HANDLED else stage.step.value
+    return stage.who if stage.step is Step.HANDLED else say("step", step=stage.step)
 
 
 def amount(stage: Stage) -> str:
@@ -91,42 +95,20 @@ def amount(stage: Stage) -> str:
     return bounded(stage.messages, stage.low, stage.high)
 
 
-def missing(gap: Gap, tz: tzinfo = UTC) -> str:
+def missing(gap: Gap, tz: tzinfo = UTC) -> Text:
     """How many are missing at one step, and where they are."""
-    many = number(gap.messages)
-    if gap.where is Whereabouts.QUEUED:
-        since = _since(gap, tz)
-        least = f"; the broker's store shows {number(gap.low)} of them" if gap.low < gap.messages else ""
-        return f"{many} in the queue of {gap.who} (offline since {since}{least})"
-    if gap.where is Whereabouts.DROPPED:
-        of = f" from the queue of {gap.who}" if gap.who else ""
-        return f"{bounded(gap.messages, gap.low, gap.high)} thrown away by the MQTT broker{of}"
-    if gap.where is Whereabouts.REFUSED:
-        return f"{many} failed at their publishers" if gap.before is Step.ACKNOWLEDGED else f"{many} refused by the log"
-    if gap.where is Whereabouts.PENDING:
-        return f"{many} pending for {gap.who}"
-    if gap.where is Whereabouts.AFTER_END:
-        return f"{many} on their way when the ledgers end"
-    if told := _explained(gap, many):
-        return told
-    by = f" {gap.before.value} by {gap.who}" if gap.who else f" {gap.before.value}"
-    return f"{bounded(gap.messages, gap.low, gap.high)} not{by}, where they are is NOT KNOWN"
-
-
-def _explained(gap: Gap, many: str) -> str:
-    """What a receiver has no part in, or a finding counts; empty for all else."""
-    whole = gap.low == gap.messages
-    told = {
-        Whereabouts.BEFORE_BEGIN: f"{many} published before the first message that {gap.who} noted",
-        Whereabouts.UNSUBSCRIBED: f"{many} published while {gap.who} was not subscribed",
-        Whereabouts.SHARED: f"{many} went to {gap.who}" if whole else f"up to {many} may have gone to {gap.who}",
-        Whereabouts.LOST: f"{many} lost ({gap.who})",
-    }
-    return told.get(gap.where, "")
-
-
-def _since(gap: Gap, tz: tzinfo) -> str:
-    return "an unknown time" if gap.away_since is None else f"{datetime.fromtimestamp(gap.away_since, tz):%H:%M:%S}"
+    return say(
+        "gap",
+        where=gap.where,
+        before=gap.before,
+        who=gap.who,
+        messages=gap.messages,
+        bounded=bounded(gap.messages, gap.low, gap.high),
+        whole=gap.low == gap.messages,
+        at_least=gap.low if gap.low < gap.messages else None,
+        since=None if gap.away_since is None else f"{datetime.fromtimestamp(gap.away_since, tz):%H:%M:%S}",
+        by_publisher=gap.before is Step.ACKNOWLEDGED,
+    )
 
 
 def worst(chains: Sequence[Chain]) -> list[Chain]:
@@ -161,6 +143,8 @@ def _fields(row: object, names: str) -> dict[str, Any]:
 
 
 def _value(field: str, value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
     if field in _MOMENTS:
         return iso(value)
     if field == "who":
@@ -215,18 +199,12 @@ def commands_for(missing: Iterable[str]) -> tuple[str, ...]:
     return tuple(known[name].line for name in dict.fromkeys(names))
 
 
-def nothing(facts: Facts, topic: str | None = None) -> str:
+def nothing(facts: Facts, topic: str | None = None) -> Text:
     """Why there is no topic to audit, in a sentence."""
+    why = room("audit-json")
     if not facts.whole:
-        return "What became of messages is counted from their first to their last line: leave out --since and --until."
-    if "kafka" not in systems(facts):
-        return "Nothing in this material is of Kafka, so that there is no delivery to audit."
-    told = "no ledger tells what was acknowledged or handled, no dump which ids are in the log"
-    about = f" of {topic}" if topic else ""
-    return (
-        f"This material cannot say whether messages{about} were lost: {told}, and the logs of the brokers do not say "
-        "that a partition went back."
-    )
+        return why("cut-out")
+    return why("not-told", topic=topic or None) if "kafka" in systems(facts) else why("no-kafka")
 
 
 SCHEMA = "mqlab.audit/1"

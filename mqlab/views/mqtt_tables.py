@@ -22,6 +22,9 @@ from mqlab.mqtt.subscriptions import share_groups
 from mqlab.shared.table import table
 from mqlab.symptoms.change_points import risers
 from mqlab.units import clock, duration, number, percent
+from mqlab.words import listed, room
+
+say = room("chain")
 
 _MOST = 40
 """Client ids that are shown, those with most connections first."""
@@ -125,8 +128,8 @@ def way(facts: Facts) -> pd.DataFrame:
     for chain in chains(facts):
         for stage in chain.stages:
             gaps = [gap for gap in chain.gaps if gap.after is stage.step]
-            rest = ", ".join(f"{number(gap.messages)} {gap.where.value} {gap.who}".strip() for gap in gaps)
-            rows.append((stage.step.value, stage.who, _counted(stage), stage.how, rest))
+            rest = listed((say("rest", where=gap.where, messages=gap.messages, who=gap.who) for gap in gaps), ", ")
+            rows.append((say("step", step=stage.step), stage.who, _counted(stage), stage.how, rest))
     return table(rows, "stage|who|messages|how it is known|where the rest is")
 
 

@@ -49,7 +49,7 @@ def test_a_loss_that_the_brokers_counter_confirms_is_proven():
     assert one.measures["lost_records"] == 1400
     assert one.measures["survivors"] == 1000
     assert one.facts["survived"] == "oldest"
-    assert "app was away from 10:01:00 until 10:05:00" in one.statement
+    assert "app was offline from 10:01:00 to 10:05:00 UTC" in one.statement
 
 
 def test_survivors_that_are_as_many_as_the_queue_holds_prove_it_without_a_counter():
@@ -184,4 +184,4 @@ def test_a_member_of_a_share_group_that_falls_silent_may_be_away():
 
 def test_a_queue_of_which_nothing_else_is_told_is_not_called_slow():
     (one,) = detect(facts(log("10:00:00 - starting\n10:02:40 app dropping"), counter(200))).findings
-    assert one.statement.startswith("app gets more than it takes, or is away, which no line says;")
+    assert one.statement.startswith("app is too slow or offline (its connections are not in the material);")

@@ -236,8 +236,8 @@ def _traffic(lead: Finding) -> Iterator[str]:
     for stage in ledger.stages if ledger else ():
         share = units.percent(stage.bytes / ledger.bytes_out) if ledger and ledger.bytes_out else ""
         checked = stage.cross_check if stage.name == "rejected-batches" else None
-        second = f"  (cross check: {checked})" if checked else ""
-        yield line("", f"{share:>7} {units.size(stage.bytes):>9}  {stage.label}{second}")
+        second = said(f"(cross check: {said(checked)})") if checked else ""
+        yield line("", f"{share:>7} {units.size(stage.bytes):>9}  {said(stage.label)}  {second}".rstrip())
 
 
 def _proofs(lead: Finding) -> Iterator[str]:

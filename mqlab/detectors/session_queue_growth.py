@@ -92,6 +92,9 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
             "listed": growth.queued,
             "published": round(growth.published) if growth.published >= 1 else None,
             "expiry": brokers.expiry(facts, growth.broker),
+            "grows": growth.much,
+            "memory_per_second": memory if memory is not None and memory > 0 else None,
+            "software": brokers.software(facts, growth.broker),
         },
         measures={
             "queued_messages": round(waiting) if growth.published or growth.queued is not None else None,
@@ -139,7 +142,12 @@ def _of_unknown(facts: Facts, growth: Unknown) -> Finding:
         Certainty.PROVEN if growth.all_of_it else Certainty.LIKELY,
         (growth.since, None),
         ongoing=True,
-        slots={"unnamed": True, "all_of_it": growth.all_of_it},
+        slots={
+            "clients": growth.clients,
+            "grows": True,
+            "all_of_it": growth.all_of_it,
+            "software": brokers.software(facts, growth.broker),
+        },
         measures={"queued_messages": growth.waiting, "queue_growth_per_second": rate},
         evidence=counts(facts, growth),
     )

@@ -88,6 +88,8 @@ class Stage:
     high: int
     how: str
     second_way: str | None = None
+    cross_check: str | None = None
+    """Of the second way, what another kind of counter says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class TrafficLedger:
 
     host: str
     how: str
-    """Which counters were used, and from when to when."""
+    """Which counters were used; empty where they are of several kinds."""
     started_at: datetime
     ended_at: datetime
     bytes_in: int
@@ -106,6 +108,15 @@ class TrafficLedger:
     factor_before: float | None = None
     factor_after: float | None = None
     gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """What set a finding off, and the line that shows it."""
+
+    at: datetime
+    what: str
+    evidence: Evidence
 
 
 _BUCKET = timedelta(seconds=10)
@@ -138,7 +149,8 @@ class Finding(Shown):
     """A command or query that shows it worked."""
     ledger: TrafficLedger | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
-    """Short words for the screen: role, client version, topic, trigger …"""
+    """Short words for the screen: role, client version, topic …"""
+    trigger: Trigger | None = None
     over: bool = True
     """What it was seen in goes on for long enough without it; else ``ended_at`` is only when it was last seen."""
 
@@ -172,6 +184,7 @@ def finding(
     name: str | None = None,
     facts: Mapping[str, str | None] | None = None,
     ledger: TrafficLedger | None = None,
+    trigger: Trigger | None = None,
 ) -> Finding:
     """A finding about a *span* of time: critical where it is proven, else a warning, if no *severity* is given.
 
@@ -201,6 +214,7 @@ def finding(
         verify=verify or words.seen(incident, "verify", seen) or "",
         ledger=ledger,
         facts={name: told for name, told in (facts or {}).items() if told},
+        trigger=trigger,
     )
 
 
@@ -240,9 +254,9 @@ def together(results: Iterable[Result]) -> Result:
     if findings := tuple(one for result in every for one in result.findings):
         return Result(findings)
     if missing := tuple(dict.fromkeys(what for result in every for what in result.missing)):
-        seen = "; ".join(dict.fromkeys(result.seen for result in every if result.seen))
+        seen = words.listed(dict.fromkeys(result.seen for result in every if result.seen))
         return Result(missing=missing, seen=seen or None, evidence=tuple(e for r in every for e in r.evidence))
-    return Result(rejected="; ".join(result.rejected for result in every if result.rejected) or None)
+    return Result(rejected=words.listed(result.rejected for result in every if result.rejected) or None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,6 @@ def html(
         material=diagnosis.material,
         findings=shown.dossiers,
         changes=shown.changes,
-        trigger=first.facts.get("trigger") if first else None,
         ledger=first.ledger if first else None,
         timeline=replace(as_figure(chart.to_plotly_json()), spoken=told(facts, diagnosis)),
         drawing=drawing(chart),

@@ -13,6 +13,7 @@ from mqlab import units
 from mqlab.delivery.rows import Audit
 from mqlab.diagnosis import Diagnosis, Verdict
 from mqlab.findings import Change, Evidence, Finding, Severity
+from mqlab.frames import where
 from mqlab.languages import said
 from mqlab.languages.width import wrapped
 from mqlab.repairs import repairs
@@ -103,9 +104,8 @@ def _course(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
     if cost := list(islice(_effects(diagnosis, lead), _MOST_EFFECTS)):
         yield line("IMPACT", "; ".join(map(said, cost)))
     yield from row("WHEN", when) if (when := _when(lead, tz)) else ()
-    if "trigger" in lead.facts:
-        what, _, place = local(lead.facts["trigger"], lead.started_at, tz)[1].partition("  ")
-        yield placed("TRIGGER", what, place)
+    if (trigger := lead.trigger) is not None:
+        yield placed("TRIGGER", f"{trigger.at.astimezone(tz):%H:%M:%S} {trigger.what}", where(trigger.evidence))
     first = change_points.order(change_points.during(diagnosis.risers, lead), tz)
     yield from row("EARLIEST", first, 3) if first else ()
     for number, change in enumerate(near):
@@ -230,13 +230,13 @@ def _traffic(lead: Finding) -> Iterator[str]:
     if "amplification_factor" in measures:
         text += f" = {units.told(measures, 'amplification_factor')}"
     if ledger:
-        where = re.sub(r",? ?[\d:]{8} to [\d:]{8} UTC$", "", ledger.how) or ledger.host
-        text = f"{where}, {units.duration((ledger.ended_at - ledger.started_at).total_seconds())}: {text}"
+        lasted = units.duration((ledger.ended_at - ledger.started_at).total_seconds())
+        text = f"{ledger.how or ledger.host}, {lasted}: {text}"
     yield line("TRAFFIC", text + (f"   ({others})" if others else ""))
     for stage in ledger.stages if ledger else ():
         share = units.percent(stage.bytes / ledger.bytes_out) if ledger and ledger.bytes_out else ""
-        checked = stage.second_way if stage.name == "rejected-batches" else None
-        second = f"  (cross check: {checked.rpartition('; ')[2]})" if checked else ""
+        checked = stage.cross_check if stage.name == "rejected-batches" else None
+        second = f"  (cross check: {checked})" if checked else ""
         yield line("", f"{share:>7} {units.size(stage.bytes):>9}  {stage.label}{second}")
 
 

@@ -50,6 +50,11 @@ def counted(count: float, name: str) -> str:
     return f"{number(count)} {name}{'' if count == 1 else 's'}"
 
 
+def tenths(value: float) -> str:
+    """One place behind the point, whatever stands before it: ``300.1``."""
+    return f"{value:,.1f}"
+
+
 def percent(share: float) -> str:
     """A share: ``91.3 %``."""
     return f"{share * 100:.1f} %"

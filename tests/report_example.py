@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Episode, Facts, Position, Series, Setting
-from mqlab.findings import Certainty, Change, Evidence, Finding, Severity, Stage, TrafficLedger
+from mqlab.findings import Certainty, Change, Evidence, Finding, Severity, Stage, TrafficLedger, Trigger
 from mqlab.rows import Coverage, Shape
 
 # ruff: noqa: E501 -- literal lines of the material
@@ -149,7 +149,7 @@ def ledger() -> TrafficLedger:
     """Bytes in → bytes out of the bridge while it looped."""
     return TrafficLedger(
         host="bridge-1",
-        how="bridge-1 eth0, 12:20:30 to 12:23:20",
+        how="bridge-1 eth0",
         started_at=at("12:20:30"),
         ended_at=at("12:23:20"),
         bytes_in=50487217,
@@ -198,9 +198,9 @@ def split_loop() -> Finding:
         explains=("log-explosion",),
         facts={
             "role": "producer", "client version": "2.1.0",
-            "trigger": "12:20:34 first payload of 6.15 MB  clients/bridge.log:83",
             "mitigation": "producer mqtt-bridge batch.size 1638400 -> 16384 (inferred)",
         },
+        trigger=Trigger(at("12:20:34"), "first payload of 6.15 MB", Evidence(log, 83, SPLIT_LINE)),
     )  # fmt: skip
 
 

@@ -15,13 +15,13 @@ LATE, AGAIN, OTHER, FOLLOW = (
 
 def told(*kinds):
     rows = [rebalance(when, when, *kind) for when, kind in enumerate(kinds)]
-    return triggers(rows, [row for row in rows if row.behind == "poll timeout"], "poll timeout")
+    return triggers(rows, [row for row in rows if row.behind.value == "poll timeout"], "poll-timeouts")
 
 
 @pytest.mark.parametrize(
     ("kinds", "words"),
     [
-        ((), ""),
+        ((), None),
         ((LATE,), "1 rebalance: 1 poll timeout"),
         ((LATE, AGAIN), "2 rebalances: 1 poll timeout, 1 join after it"),
         ((LATE, AGAIN, AGAIN), "3 rebalances: 1 poll timeout, 2 joins after it"),

@@ -42,6 +42,7 @@ def shape(texts):
         ("{lost:record} {lost:was|were} lost", {"lost": 1}, "1 record was lost"),
         ("{names:and} {names:was|were} there", {"names": ["a", "b", "c"]}, "a, b and c were there"),
         ("{names}; {names:by |}", {"names": ("a", "b")}, "a, b; a|b"),
+        ("{waited:tenths} s after it", {"waited": 300.12}, "300.1 s after it"),
         ("for {timeout:duration}, at {at:clock}", {"timeout": 45, "at": 0}, "for 45.0 s, at 00:00:00"),
         ("{sent}", {"sent": Measure("bytes_out", Interval(1e6, 2e6, 3e6))}, "2.00 MB (1.00 MB to 3.00 MB)"),
         ("{sent:copy of it}", {"sent": Interval(2, 2, 2)}, "2 copy of its"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import topics
@@ -18,10 +18,12 @@ from mqlab.rows import GRID
 from mqlab.scenarios import drain
 from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import Points, totals
-from mqlab.shared.wording import clock
+from mqlab.units import moment
+from mqlab.words.filling import Value
 
 INCIDENT = "backlog-drain"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
+say = words.room(INCIDENT)
 
 BEHIND = 2 * GRID
 """Seconds of production that the peak must be above the level at the end: commits and snapshots make up to one grid."""
@@ -31,7 +33,7 @@ def detect(facts: Facts) -> Result:
     """One notice for each group and topic."""
     known = topics(facts)
     if not known:
-        return Result(missing=("offsets of the groups, several times",))
+        return Result(missing=(say("no-offsets"),))
     findings = []
     for (group, topic), queues in known.items():
         points = totals(queues)
@@ -57,11 +59,7 @@ def _finding(facts: Facts, group: str, topic: str, queues: Mapping[str, Points],
         (fall.began_at, fall.reached_at),
         severity=Severity.NOTICE,
         ongoing=not done,
-        statement=(
-            f"{group} {'worked' if done else 'is working'} off a backlog of {units.number(peak)} messages "
-            f"of {topic} from {clock(fall.began_at)} UTC on, {fall.messages_per_second.words(units.rate)} net. "
-            f"{_end(fall)}"
-        ),
+        slots={"group": group, "topic": topic, "ongoing": not done, "kafka": _is_kafka(queues), **_end(fall)},
         measures={
             "peak_lag": peak,
             "pending_records": fall.left,
@@ -70,27 +68,24 @@ def _finding(facts: Facts, group: str, topic: str, queues: Mapping[str, Points],
             **(fall.seconds.measures("drain_seconds") if fall.seconds is not None else {}),
         },
         evidence=_places(queues, fall),
-        remedy="None needed; keep retention longer than the drain lasts.",
-        verify=f"The {_waiting(queues)} of {topic} is at its usual level.",
     )
 
 
-def _end(fall: Falling) -> str:
+def _end(fall: Falling) -> dict[str, Value]:
+    """How long it took; else what is left, and when that will be worked off at this rate."""
     if fall.seconds is not None:
-        return f"It had caught up at {clock(fall.reached_at)} UTC, {fall.seconds.words(units.duration)} later."
-    left = f"{units.number(round(fall.left))} messages were left at {clock(fall.last_at)} UTC."
-    if fall.expected_at is None or not isfinite(fall.expected_at.likely):
-        return f"{left} It does not end at this rate."
-    low, likely, high = (
-        units.stamp(at) if isfinite(at) else "never"
-        for at in (fall.expected_at.low, fall.expected_at.likely, fall.expected_at.high)
-    )
-    return f"{left} At this rate it ends at {likely} UTC ({low} to {high})."
+        return {"took": fall.seconds}
+    left: dict[str, Value] = {"left": round(fall.left), "last": moment(fall.last_at)}
+    ends = fall.expected_at
+    if ends is None or not isfinite(ends.likely):
+        return {**left, "endless": True}
+    moments = {"earliest": ends.low, "expected": ends.likely, "latest": ends.high}
+    return {**left, **{name: moment(at) for name, at in moments.items() if isfinite(at)}}
 
 
-def _waiting(queues: Mapping[str, Points]) -> str:
-    """How the commands of the system call what waits; Kafka's partitions are plain numbers."""
-    return "LAG of every partition" if all(name.isdigit() for name in queues) else "diff of every queue"
+def _is_kafka(queues: Mapping[str, Points]) -> bool:
+    """Kafka's partitions are plain numbers."""
+    return all(name.isdigit() for name in queues)
 
 
 def _places(queues: Mapping[str, Points], fall: Falling) -> tuple[Evidence, ...]:
@@ -98,4 +93,4 @@ def _places(queues: Mapping[str, Points], fall: Falling) -> tuple[Evidence, ...]
     inside = [p for points in queues.values() for p in points if fall.began_at <= (p.at or 0.0) <= fall.last_at]
     worst = max(inside, key=lambda p: ((p.end or 0) - (p.committed or 0), p.queue))
     same = [p for p in inside if p.queue == worst.queue]
-    return tuple(p.evidence.because(f"{p.queue}: what waits") for p in (same[0], same[-1]))
+    return tuple(p.evidence.because(say("waits", queue=p.queue)) for p in (same[0], same[-1]))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import absent, commits_alone, is_kafka, known_empty_seconds, places, present, topics
@@ -23,9 +23,11 @@ from mqlab.rocketmq.slots import SETTLING
 from mqlab.shared.copies import ledgers_of
 from mqlab.shared.lag import Stretch, backlog, stalled, stretch_between
 from mqlab.shared.queues import TOGETHER, Points, lag
+from mqlab.words import Text, listed
 
 INCIDENT = "consumer-offline"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
+say = words.room(INCIDENT)
 BACK = 60.0
 """Seconds within which a Kafka group that is restarted as a whole is back: session.timeout.ms of members that left
 without a word (45 s since 3.0), the start of a process and group.initial.rebalance.delay.ms (3 s)."""
@@ -54,20 +56,20 @@ def detect(facts: Facts) -> Result:
     """One finding for each time in which nobody read a topic for a group."""
     known = topics(facts)
     if not known:
-        return Result(missing=("offsets of the groups, several times, and who is connected",))
+        return Result(missing=(say("no-offsets"),))
     found, reasons = [], []
     for (group, topic), queues in known.items():
         if _broadcast(facts, group):
             continue
         if commits_alone(facts, group, queues):
-            reasons.append(f"{group} commits offsets of {topic} without any member: its consumers assign themselves")
+            reasons.append(say("alone", group=group, topic=topic))
             continue
         gaps = [gap for stretch in stalled(queues, SETTLING) for gap in _gaps(facts, group, stretch, queues)]
         found += [_finding(facts, group, topic, gap, queues) for gap in gaps if _lasts(facts, group, gap)]
         reasons += [_short(group, gap) for gap in gaps if not _lasts(facts, group, gap)]
     if found:
         return Result(tuple(found))
-    return Result(rejected="; ".join(dict.fromkeys(reasons)) or None)
+    return Result(rejected=listed(dict.fromkeys(reasons)) or None)
 
 
 def _lasts(facts: Facts, group: str, gap: _Gap) -> bool:
@@ -75,9 +77,8 @@ def _lasts(facts: Facts, group: str, gap: _Gap) -> bool:
     return gap.empty_seconds > BACK if is_kafka(facts, group) else gap.ongoing or gap.seconds > EXPIRY
 
 
-def _short(group: str, gap: _Gap) -> str:
-    end = "when the material ended" if gap.ongoing else "and came back"
-    return f"{group} had no members for {units.duration(gap.seconds)} {end}"
+def _short(group: str, gap: _Gap) -> Text:
+    return say("short", group=group, seconds=gap.seconds, ongoing=gap.ongoing)
 
 
 def _broadcast(facts: Facts, group: str) -> bool:
@@ -105,7 +106,6 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
     waiting = sum(lag(p.last) for p in stretch.paces.values())
     rate = stretch.produced / stretch.seconds
     left = gap.lost or _read(facts, group, topic, stretch, queues)
-    since = "" if left else " It had none when the material began."
     return finding(
         INCIDENT,
         f"{group}/{topic}",
@@ -113,11 +113,14 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
         (stretch.since, None if gap.ongoing else stretch.until),
         severity=Severity.CRITICAL if left else Severity.NOTICE,
         ongoing=gap.ongoing,
-        statement=(
-            f"{group} {'has' if gap.ongoing else 'had'} no members: {places(topic, stretch.paces)} received "
-            f"{units.digits(rate)} messages/s for {units.duration(stretch.seconds)} and no offset moved.{since} "
-            f"{units.number(waiting)} messages {'wait' if gap.ongoing else 'waited'}."
-        ),
+        slots={
+            "group": group,
+            "places": places(topic, stretch.paces),
+            "seconds": stretch.seconds,
+            "ongoing": gap.ongoing,
+            "new": not left,
+            "kafka": is_kafka(facts, group),
+        },
         measures={
             "pending_records": waiting,
             "peak_lag": backlog(facts, group, stretch.since, stretch.until).get("peak_lag"),
@@ -125,22 +128,9 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
             "produced_per_second": rate,
             "queues": len(stretch.paces),
         },
-        evidence=(*(e.because("the group has no members") for e in gap.absent[:4]), *_frozen(stretch)),
+        evidence=(*(e.because(say("empty")) for e in gap.absent[:4]), *_frozen(stretch)),
         explains=("slow-consumer",),
-        mitigate=(
-            f"Start the consumers of {group}; side effect: the whole backlog flows at once, so "
-            "plan the drain first (mqlab drain)."
-        ),
-        remedy="Alert on a group without members, and on lag that grows at the produce rate of every queue.",
-        verify=f"{_lister(facts, group)} lists the members, and every queue's offset moves.",
     )
-
-
-def _lister(facts: Facts, group: str) -> str:
-    """The command that lists the members."""
-    if is_kafka(facts, group):
-        return f"kafka-consumer-groups --describe --members --group {group}"
-    return f"mqadmin consumerConnection -g {group}"
 
 
 def _read(facts: Facts, group: str, topic: str, stretch: Stretch, queues: Mapping[str, Points]) -> bool:
@@ -155,7 +145,7 @@ def _read(facts: Facts, group: str, topic: str, stretch: Stretch, queues: Mappin
 
 def _frozen(stretch: Stretch) -> list[Evidence]:
     return [
-        p.evidence.because(f"{queue}: nobody moves the offset")
+        p.evidence.because(say("frozen", queue=queue))
         for queue, pace in list(stretch.paces.items())[:2]
         for p in (pace.first, pace.last)
     ]

@@ -9,9 +9,9 @@ more consumers than queues, broadcast groups, POP.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Evidence, Finding, Result, Severity, finding
 from mqlab.models.client_ids import Risk, parse, risks
@@ -20,10 +20,13 @@ from mqlab.rocketmq.shared_client_ids import Case, cases, harmless, measures, or
 from mqlab.rocketmq.slots import Judgement
 from mqlab.scenarios import drain
 from mqlab.shared.queues import spread
-from mqlab.shared.wording import clock, instant
+from mqlab.units import clock, moment
+from mqlab.words import Text, listed
 
 INCIDENT = "duplicate-client-id"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
+say = words.room(INCIDENT)
+say_of_id = words.room("client-ids")
 
 _SHOWN = 4
 """Lines of one kind that are enough as evidence."""
@@ -33,16 +36,16 @@ def detect(facts: Facts) -> Result:
     """One finding for each group and time; else why equal ids did no harm."""
     seen = [group for group in groups(facts) if streams(facts, group)]
     if not seen:
-        return Result(missing=("who was connected: consumerConnection, the broker's log or the clients' logs",))
+        return Result(missing=(say("no-members"),))
     judged = [(case, harmless(facts, case)) for group in seen for case in cases(facts, group)]
     harmful = [case for case, why in judged if why is None and case.certainty is not None]
     if harmful:
         several = len(harmful) > len({case.group for case in harmful})
         return Result(tuple(_finding(facts, case, several=several) for case in harmful))
     if any(case.unclear for case, why in judged if why is None):
-        return Result(missing=("consumerConnection once more, over 130 s later, and the offsets of the group",))
+        return Result(missing=(say("too-early"),))
     if judged:
-        return Result(rejected="; ".join(dict.fromkeys(why or _too_short(case) for case, why in judged)))
+        return Result(rejected=listed(dict.fromkeys(why or _too_short(case) for case, why in judged)))
     return CLEAR
 
 
@@ -63,89 +66,60 @@ def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:
         severity=Severity.CRITICAL if case.confirmed and harm else Severity.WARNING,
         ongoing=case.ongoing,
         name=f"{case.group}@{clock(case.since)}" if several else None,
-        statement=_statement(case, counted),
+        slots={
+            "sharing": sum(map(case.sharing.ids.count, case.sharing.shared)),
+            "ids": case.sharing.shared,
+            "places": sorted({m.host for m in case.sharing.members}),
+            "shares": [_share(j) for j in case.judgements if not j.unread and (j.orphans or j.doubled or j.frozen)],
+            "ongoing": case.ongoing,
+            "risk": found_risks[0] if found_risks else None,
+        },
         measures=counted,
         evidence=_evidence(facts, case),
         explains=("backlog-drain", "slow-consumer", "reprocess-duplicates", "retention-loss"),
-        mitigate=(
-            f"Restart the processes of {case.group} one by one with -Drocketmq.client.name=<name of the pod or "
-            "host>; side effect: each restart rebalances the group, and the whole backlog then flows to the few owners "
-            "of its queues: plan the drain first (mqlab drain)."
-        ),
-        remedy=_remedy(found_risks[0]) if found_risks else "Give every process its own client id.",
-        verify=f"mqadmin consumerConnection -g {case.group} lists every #ClientId once, and each queue's offset moves.",
         facts=remarks,
     )
 
 
-def _statement(case: Case, counted: Mapping[str, float]) -> str:
-    """Who shares what, and what that does to the queues."""
-    ids, shared = case.sharing.ids, case.sharing.shared
-    places = ", ".join(sorted({m.host for m in case.sharing.members}))
-    rule = "; ".join(_slots(j) for j in case.judgements if not j.unread and (j.orphans or j.doubled or j.frozen))
-    who = f"{sum(map(ids.count, shared))} of {len(ids)} processes of {case.group}"
-    what = rule or "which queues that leaves without an owner cannot be seen here"
-    return f"{who} have the client id {' and '.join(shared)} ({places}): {what}. {_effect(counted, case.ongoing)}"
-
-
-def _slots(judgement: Judgement) -> str:
+def _share(judgement: Judgement) -> Text:
+    """What the rule gives those who share an id; else that the queues do not stand where it would leave them."""
+    told = {"topic": judgement.topic, "strategy": judgement.strategy}
     if judgement.paces and not judgement.agrees:
-        stood = f"{spread(judgement.frozen)} of {judgement.topic} stood still" if judgement.frozen else "no queue did"
-        return f"{stood}, which is not what {judgement.strategy} would leave without an owner"
+        return say("other-queues" if judgement.frozen else "no-queue", queues=spread(judgement.frozen), **told)
     by_times: dict[int, list[str]] = defaultdict(list)
     for queue, times in judgement.doubled.items():
         by_times[times].append(queue)
-    parts = [f"{spread(queues)} is read {times} times" for times, queues in sorted(by_times.items())]
+    parts = [say("doubled", queues=spread(queues), times=times) for times, queues in sorted(by_times.items())]
     if judgement.orphans:
-        parts.append(f"{spread(judgement.orphans)} by nobody")
+        parts.append(say("orphans", queues=spread(judgement.orphans)))
     if judgement.stuck:
-        parts.append(f"{spread(judgement.stuck)} has an owner and stands still all the same")
-    same = f"{judgement.strategy} gives all of them the same share of {judgement.topic}"
-    return f"{same}, so {' and '.join(parts)}" if parts else same
+        parts.append(say("stuck", queues=spread(judgement.stuck)))
+    return say("same-share", parts=parts, **told)
 
 
-def _effect(counted: Mapping[str, float], ongoing: bool) -> str:
-    if "pending_records" not in counted:
-        return "No offsets of that time show what it did to the queues."
-    told = f"{units.number(counted['pending_records'])} messages {'wait' if ongoing else 'waited when it ended'}"
-    if counted.get("orphans_produced_per_second"):
-        grown, produced = counted["lag_growth_per_second"], counted["orphans_produced_per_second"]
-        more = f"{units.digits(produced)}/s {'are' if ongoing else 'were'} produced to the queues without owner"
-        told += f" ({units.digits(grown)}/s more, {more})"
-    if counted.get("duplicated_records"):
-        told += f"; {units.number(counted['duplicated_records'])} deliveries were repeats"
-    elif counted.get("duplicated_records_estimated"):
-        told += f"; about {units.digits(counted['duplicated_records_estimated'], 2)} deliveries were repeats"
-    return f"{told}."
-
-
-def _too_short(case: Case) -> str:
+def _too_short(case: Case) -> Text:
     """Why a case is none."""
-    names = " and ".join(case.sharing.shared)
+    told = {"group": case.group, "ids": case.sharing.shared}
     if case.sharing.persistent:
-        return f"{case.group}: {names} stands there more than once, but every queue of the topic moved"
-    told = (
-        f"{case.group}: {names} was there more than once for {units.duration(case.sharing.seconds)}, "
-        f"no longer than the {EXPIRY:.0f} s for which a connection that nobody closed stays listed"
-    )
-    stood = [q for j in case.confirmed for q in j.frozen]
-    return f"{told}; {spread(stood)} waited for its owner as long" if stood else told
+        return say("all-moved", **told)
+    stood = spread(q for j in case.confirmed for q in j.frozen) or None
+    return say("expiring", seconds=case.sharing.seconds, expiry=EXPIRY, stood=stood, **told)
 
 
 def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
     """The connections, the queues that nobody or several read, and the moments in which the id connects."""
     for member in case.sharing.members[: 2 * _SHOWN]:
-        yield member.evidence.because("one client id, several processes")
+        yield member.evidence.because(say("several"))
     for judgement in case.judgements:
         stuck = [p for q, p in judgement.paces.items() if p.frozen and q in judgement.orphans]
         for pace in stuck[:2]:
-            why = f"{pace.queue} has no owner: its offset stands still while {pace.produced} messages come in"
+            why = say("orphan", queue=pace.queue, produced=pace.produced)
             yield from (position.evidence.because(why) for position in (pace.first, pace.last))
     for doubles in case.doubles.values():
-        yield from (place.because("the same queues in another process") for place in doubles.evidence[:_SHOWN])
+        yield from (place.because(say("doubles")) for place in doubles.evidence[:_SHOWN])
     connected = [e for e in facts.of_kind("consumer-connected") if e.group == case.group]
     joined = [e.first for e in connected if e.client_id in case.sharing.shared]
-    yield from (place.because("the id connects") for place in joined[:_SHOWN])
+    yield from (place.because(say("connects")) for place in joined[:_SHOWN])
 
 
 def _risks(facts: Facts, case: Case) -> Sequence[Risk]:
@@ -156,25 +130,19 @@ def _risks(facts: Facts, case: Case) -> Sequence[Risk]:
     return list(dict.fromkeys(risk for client in read if client for risk in risks(client, version)))
 
 
-def _remedy(risk: Risk) -> str:
-    return f"{risk.because[0].upper()}{risk.because[1:]}: {risk.repair}."
-
-
 def _remarks(facts: Facts, case: Case, found: Sequence[Risk]) -> dict[str, str]:
     """Short words beside the numbers: strategy, cause of the id, order, retries, retention."""
-    strategies = {f"{j.strategy}{'' if j.said else ' (assumed)'}" for j in case.judgements}
-    remarks = {"strategy": ", ".join(sorted(strategies)), "seen by": case.sharing.how}
+    strategies = {say("strategy" if j.said else "assumed", strategy=j.strategy) for j in case.judgements}
+    remarks = {"strategy": listed(sorted(strategies), ", "), "seen by": say("seen-by", how=case.sharing.how)}
     if found:
-        remarks["cause of the id"] = ", ".join(risk.name for risk in found)
+        remarks["cause of the id"] = listed((say_of_id("name", risk=risk) for risk in found), ", ")
     if orderly(facts, case):
-        remarks["order"] = (
-            "may break without a trace: the lock of a queue is given to a client id, so both processes get it"
-        )
+        remarks["order"] = say("order")
     if again := retries(facts, case.group):
-        remarks["retries"] = f"{units.number(again)} messages sent back to the retry queue"
+        remarks["retries"] = say("retries", messages=again)
     if any(j.orphans for j in case.judgements):
         seconds, said = reserved_seconds(facts)
-        kept = f"{units.duration(seconds)}{'' if said else ' (default of the broker)'}"
-        gone = f"{instant(case.since + seconds):%Y-%m-%d %H:%M} UTC"
-        remarks["retention"] = f"{kept}: what waits since {clock(case.since)} UTC may be deleted from {gone} on"
+        deleted = f"{moment(case.since + seconds):%Y-%m-%d %H:%M}"
+        since = moment(case.since)
+        remarks["retention"] = say("retention", kept=seconds, default=not said, since=since, deleted=deleted)
     return remarks

@@ -112,7 +112,7 @@ def _ledger(found: Recoding, excess: float, healthy: float | None) -> TrafficLed
         Stage("unexplained", "UNEXPLAINED", 0, -off, off, "rest"),
     )  # fmt: skip
     return TrafficLedger(
-        "brokers", f"{clock(found.at)} to {clock(found.until)} UTC", instant(found.at), instant(found.until),
+        "brokers", "", instant(found.at), instant(found.until),
         came, left, stages, healthy,
     )  # fmt: skip
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
-from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.kafka import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
@@ -27,10 +26,12 @@ from mqlab.shared.lag import backlog
 from mqlab.shared.outages import outage
 from mqlab.shared.restarts import BACKOFF, TAKEN_BACK
 from mqlab.sources import Role
-from mqlab.units import counted
+from mqlab.words import Text, listed
 
 INCIDENT = "group-churn"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
+_EXPLAINS = ("reprocess-duplicates", "session-timeout", "backlog-drain")
 _SHOWN = 3
 _LONGEST = 80
 """Characters of an error that are read at a glance."""
@@ -39,13 +40,11 @@ _SHORTEST = 8
 _LAYOUT = re.compile(r"^.*?(?: - | : )")
 """What stands before the message in most layouts."""
 
-OWN_LOGS = "the members' own logs: whether their processes die is not told"
-
 
 def detect(facts: Facts) -> Result:
     """One finding for each group."""
     if not facts.logs_of("kafka", Role.CLIENT_LOG, Role.BROKER_LOG):
-        return Result(missing=("server.log of the brokers, or the consumers' logs",))
+        return Result(missing=(say("no-logs"),))
     found, reasons = [], []
     for group in groups.groups(facts):
         every = churning(facts, group)
@@ -54,19 +53,19 @@ def detect(facts: Facts) -> Result:
         elif not every and (short := passing(facts, group)):
             found.append(_passing(facts, group, short))
         elif reason := _other(facts, group, every):
-            reasons.append(f"{group}: {reason}")
+            reasons.append(reason)
     if found:
         return Result(tuple(found))
     off = frozenset(who for group in groups.groups(facts) for who in groups.astray(facts, group))
     if off:
         return Result(missing=(groups.missing(off),))
-    return Result(rejected="; ".join(reasons)) if reasons else _again(facts)
+    return Result(rejected=listed(reasons)) if reasons else _again(facts)
 
 
 def _again(facts: Facts) -> Result:
     """Members that come again and again without their own logs: not checked; else nothing of it is there."""
     again = any(groups.returning(facts, group) for group in groups.groups(facts))
-    return Result(missing=(OWN_LOGS,)) if again else CLEAR
+    return Result(missing=(say("no-own-logs"),)) if again else CLEAR
 
 
 def _lacks(facts: Facts, one: Churn) -> bool:
@@ -75,18 +74,18 @@ def _lacks(facts: Facts, one: Churn) -> bool:
     return outage(facts, own, one.ends, NEAR) is not None
 
 
-def _other(facts: Facts, group: str, in_need: Sequence[Churn]) -> str | None:
+def _other(facts: Facts, group: str, in_need: Sequence[Churn]) -> Text | None:
     """Why members that joined more than once do not die in a loop, or not by themselves."""
     if in_need:
-        return f"{', '.join(one.client_id for one in in_need)} died since something that it needs does not answer"
+        return say("in-need", group=group, clients=[one.client_id for one in in_need])
     every = lives(facts, group)
     ends = {life.end for life in every}
     if End.POLL_TIMEOUT in ends:
-        return "members left for late polls while their processes ran on"
+        return say("late", group=group)
     if any(map(fenced, every)):
-        return "members joined again after they had been fenced"
+        return say("fenced", group=group)
     if restarts(every):
-        return "no member was restarted more often than a release does"
+        return say("released", group=group)
     return None
 
 
@@ -96,56 +95,58 @@ def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
     proven = any(one.failing for one in every) and len(rows) > TAKEN_BACK
     again = extra(facts, group, since - NEAR, until + NEAR)
     lived = min((one.lived for one in every if one.lived is not None), default=None)
-    names = ", ".join(f"{one.client_id} died {counted(one.deaths, 'time')}" for one in every[:_SHOWN])
-    more = f" and {counted(len(every) - _SHOWN, 'more member')}" if len(every) > _SHOWN else ""
-    short = f" after {units.duration(lived)}" if lived is not None else ""
-    cost = counted(len(rows), "rebalance") + (f" and {counted(again, 'repeat')} of records" if again else "")
-    known: dict[str, float | None] = {
-        "members": len(every),
-        "deaths": sum(one.deaths for one in every),
-        "restarts": sum(len(one.restarts) for one in every),
-        "rebalances": len(rows),
-        "life_seconds": lived,
-        "duplicated_records": again or None,
-        **backlog(facts, group, since, until),
-    }
-    found = _finding(
+    goes_on = _ongoing(facts, until)
+    return finding(
+        INCIDENT,
         group,
-        (since, None if _ongoing(facts, until) else until),
-        f"In {group} {names}{more}{short} and was started again. It cost {cost}{_last_words(every)}.",
-        {name: float(value) for name, value in known.items() if value is not None},
-        groups.once(_evidence(every)),
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (since, None if goes_on else until),
+        ongoing=goes_on,
+        slots={
+            "each": [say("each", client=one.client_id, times=one.deaths) for one in every[:_SHOWN]],
+            "further": len(every[_SHOWN:]) or None,
+            "words": _last_words(every),
+        },
+        measures={
+            "members": len(every),
+            "deaths": sum(one.deaths for one in every),
+            "restarts": sum(len(one.restarts) for one in every),
+            "rebalances": len(rows),
+            "life_seconds": lived,
+            "duplicated_records": again or None,
+            **backlog(facts, group, since, until),
+        },
+        evidence=groups.once(_evidence(every)),
+        explains=_EXPLAINS,
+        facts=_remarks(every, rows),
     )
-    found = replace(found, facts=_remarks(every, rows))
-    return replace(found, certainty=Certainty.PROVEN, severity=Severity.CRITICAL) if proven else found
 
 
-def _last_words(every: Sequence[Churn]) -> str:
+def _last_words(every: Sequence[Churn]) -> str | None:
     """The first error that comes before each end, without the layout of its line."""
     error = next((error for one in every for error in one.errors), None)
     plain = " ".join((error.sample or error.shape).split()) if error else ""
-    words = (_LAYOUT.sub("", plain) or plain)[:_LONGEST]
-    return f"; before each end it says: {words}" if len(words) >= _SHORTEST else ""
+    told = (_LAYOUT.sub("", plain) or plain)[:_LONGEST]
+    return told if len(told) >= _SHORTEST else None
 
 
-def _remarks(every: Sequence[Churn], rows: Sequence[Rebalance]) -> dict[str, str]:
+def _remarks(every: Sequence[Churn], rows: Sequence[Rebalance]) -> dict[str, str | None]:
     """Who it is, what made the group rebalance, what is behind it."""
     names = {one.client_id.split(" on ")[0] for one in every}
     statuses = sorted({f"{e.value_max:.0f}" for one in every for e in one.exits if e.value_max is not None})
-    found = {
+    return {
         "members": ", ".join(one.client_id for one in every),
-        "triggers": groups.triggers(rows, [row for row in rows if row.client_id in names], "end"),
-        "cause": f"processes exit with status {', '.join(statuses)}" if statuses else "",
+        "triggers": groups.triggers(rows, [row for row in rows if row.client_id in names], "deaths"),
+        "cause": say("exits", statuses=statuses) if statuses else None,
     }
-    return {name: words for name, words in found.items() if words}
 
 
 def _evidence(every: Sequence[Churn]) -> Iterator[Evidence]:
     """What ends each process, and its first restarts."""
     for one in every:
-        yield from (e.first.because("its process fails") for e in one.exits[:_SHOWN])
+        yield from (e.first.because(say("fails")) for e in one.exits[:_SHOWN])
     for one in every:
-        yield from (Evidence(e.source, e.first_line, e.sample or e.shape, "before each end") for e in one.errors[:1])
+        yield from (Evidence(e.source, e.first_line, e.sample or e.shape, say("before-end")) for e in one.errors[:1])
     for one in every:
         for restart in one.restarts[:_SHOWN]:
             yield from restart.evidence
@@ -155,14 +156,17 @@ def _passing(facts: Facts, group: str, short: Sequence[Life]) -> Finding:
     since = min(life.since or 0.0 for life in short)
     until = max(life.until or 0.0 for life in short)
     rebalances = len(_rebalances(facts, group, since, until))
-    return _finding(
+    goes_on = _ongoing(facts, until)
+    return finding(
+        INCIDENT,
         group,
-        (since, None if _ongoing(facts, until) else until),
-        f"{len(short)} members of {group} came and went, each under another name and for less than "
-        f"{units.duration(BACKOFF)}. It cost {counted(rebalances, 'rebalance')}: an autoscaler that flaps, or "
-        "processes that die.",
-        {"members": len(short), "rebalances": rebalances, **backlog(facts, group, since, until)},
-        tuple(dict.fromkeys(place for life in short for place in life.evidence[:1])),
+        Certainty.LIKELY,
+        (since, None if goes_on else until),
+        ongoing=goes_on,
+        slots={"longest": BACKOFF},
+        measures={"members": len(short), "rebalances": rebalances, **backlog(facts, group, since, until)},
+        evidence=(place for life in short for place in life.evidence[:1]),
+        explains=_EXPLAINS,
     )
 
 
@@ -172,28 +176,3 @@ def _rebalances(facts: Facts, group: str, since: float, until: float) -> list[Re
 
 def _ongoing(facts: Facts, until: float) -> bool:
     return (facts.covered_until() or until) - until <= NEAR
-
-
-def _finding(
-    group: str,
-    span: tuple[float, float | None],
-    statement: str,
-    measures: dict[str, float],
-    evidence: tuple[Evidence, ...],
-) -> Finding:
-    """Likely; a *span* without an end goes on."""
-    return finding(
-        INCIDENT,
-        group,
-        Certainty.LIKELY,
-        (span[0], None if span[1] is None else span[1]),
-        severity=Severity.WARNING,
-        ongoing=span[1] is None,
-        statement=statement,
-        measures=measures,
-        evidence=evidence,
-        explains=("reprocess-duplicates", "session-timeout", "backlog-drain"),
-        mitigate="Stop the instance that fails; side effect: its capacity is away, the others are left in peace.",
-        remedy="Repair what ends the process; a pause between starts; static membership for restarts that are quick.",
-        verify=f"Members and generation of {group} stay the same for an hour.",
-    )

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from mqlab import units
+from mqlab import words
 from mqlab.delivery import refused_writes
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared import actors, configured, flows
-from mqlab.shared.wording import clock, sample
+from mqlab.shared.wording import sample
 from mqlab.traffic import resending, split_bytes
 
 INCIDENT = "oversize-record-rejected"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 _IN_CLIENT = "when serialized"
 
@@ -39,8 +40,8 @@ def detect(facts: Facts) -> Result:
     if actors.producers_told(facts):
         return CLEAR
     if any(value for series in errors for _, value in series.points):
-        return Result(missing=("the log of the producers: records failed, and only it says why",))
-    return CLEAR if errors or flows.nothing_rejected(facts) else Result(missing=("a log or metrics of the producers",))
+        return Result(missing=(say("no-log"),))
+    return CLEAR if errors or flows.nothing_rejected(facts) else Result(missing=(say("no-producers"),))
 
 
 def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
@@ -57,7 +58,6 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
     ongoing = _ongoing(facts, client, episodes, last) and (in_client or not _lifted(facts, topic, largest, last))
     resubmitted = client in again and not in_client
     counted = resending.counted(facts, client, "producer.record_errors", first, last)
-    end = f"The last one failed at {clock(last)} UTC."
     return finding(
         INCIDENT,
         f"{client} -> {topic}" if topic else client,
@@ -66,11 +66,13 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         severity=Severity.WARNING,
         ongoing=ongoing,
         name=client + ("/client-side" if in_client else ""),
-        statement=(
-            f"{_refused(client, count, largest, resubmitted)} that exceed {_limit(in_client, limit)}: "
-            f"{_sent(in_client, resubmitted)}. "
-            f"{'It still happens at the end of the material.' if ongoing else end}"
-        ),
+        slots={
+            "client": client,
+            "place": "client" if in_client else "broker",
+            "key": limit.key if limit else None,
+            "limit": limit.value if limit else None,
+            "ongoing": ongoing,
+        },
         measures={
             "rejected_sends" if resubmitted else "rejected_records": count,
             "largest_record_bytes": largest or None,
@@ -79,15 +81,11 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
             "dropped_records": refused_writes.never_stored(facts, INCIDENT, topic) or None,
         },
         evidence=_evidence(facts, client, episodes, limit, last),
-        mitigate=(
-            "Let the application divert or cut such payloads before send(); side effect: they arrive by another way."
-        ),
-        remedy=(
-            "Raise the limits together (topic max.message.bytes, producer max.request.size, replica.fetch.max.bytes, "
-            "consumer max.partition.fetch.bytes), or store large payloads elsewhere and send a reference."
-        ),
-        verify="record-error-total of the producer stands still while payloads of that size arrive.",
-        facts={"who": f"producer {client}", "last": f"{clock(last)} last failure", "count": str(count)},
+        facts={
+            "who": say("who", client=client),
+            "last": words.seen(INCIDENT, "last", {"at": last}),
+            "count": str(count),
+        },
     )
 
 
@@ -98,24 +96,6 @@ def _rejected(facts: Facts, client: str, topic: str | None, first: float | None,
     if topic is None or first is None or last is None or others:
         return None
     return split_bytes.topic_bytes(facts, "broker.bytes_rejected", topic, first, last) or None
-
-
-def _refused(client: str, count: int, largest: float, resubmitted: bool) -> str:
-    over = f" of up to {units.size(largest)}" if largest else ""
-    if resubmitted:
-        return f"{count} sends by {client} failed for records{over}"
-    return f"{client} lost {count} record{'s' if count != 1 else ''}{over}"
-
-
-def _limit(in_client: bool, limit: configured.Value | None) -> str:
-    where = "max.request.size of the client" if in_client else "the broker's limit"
-    return f"{where} ({limit.key} {limit.value})" if limit else where
-
-
-def _sent(in_client: bool, resubmitted: bool) -> str:
-    if resubmitted:
-        return "the application submits them again, so these are fewer records"
-    return "no byte of them left the client" if in_client else "each was sent once and is not retried"
 
 
 def _ongoing(facts: Facts, client: str, episodes: Sequence[Episode], last: float | None) -> bool:
@@ -154,6 +134,4 @@ def _evidence(
     if limit is not None and limit.setting is not None:
         found.append(limit.setting.evidence)
     own = [s for s in facts.named("producer.record_errors") if s.labels.get("client_id") == client and s.points]
-    return tuple(found) + tuple(
-        sample(facts, s, last, "records failed, as the producer counts") for s in own if last is not None
-    )
+    return tuple(found) + tuple(sample(facts, s, last, say("counted")) for s in own if last is not None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import interrupted, topics
@@ -23,9 +23,12 @@ from mqlab.shared.outages import outage
 from mqlab.shared.queues import lag, totals
 from mqlab.sources import Role
 from mqlab.units import Interval
+from mqlab.words import listed
+from mqlab.words.filling import Value
 
 INCIDENT = "poison-pill-stall"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 NEAR = 5.0
 """Seconds around a try in which its cause is logged: exponential waits between tries begin with one second."""
@@ -42,16 +45,15 @@ def detect(facts: Facts) -> Result:
     if poison:
         return Result(tuple(_finding(facts, stuck) for stuck in poison))
     if alone:
-        return Result(rejected="no record gets on: what their handler needs does not answer, as its log says")
+        return Result(rejected=say("lacks"))
     if tried:
-        return Result(rejected="many records fail, not one: what their handler calls may be down")
+        return Result(rejected=say("many"))
     told = facts.of_kind("record-failed")
     if told:
-        times = sum(e.count for e in told)
-        return Result(rejected=f"records failed {units.counted(times, 'time')}, but none again and again for a minute")
+        return Result(rejected=say("not-again", times=sum(e.count for e in told)))
     if facts.logs_of("kafka", Role.CLIENT_LOG) or facts.logs_of("", Role.APPLICATION_LOG):
         return CLEAR
-    return Result(missing=("the logs of the consumers, which name the record that fails",))
+    return Result(missing=(say("no-logs"),))
 
 
 def _lacks(facts: Facts, stuck: Stuck) -> bool:
@@ -67,43 +69,42 @@ def _finding(facts: Facts, stuck: Stuck) -> Finding:
     trouble = interrupted(facts, stuck.group or "", stuck.since, stuck.until)
     late = bool(trouble) and poll_timeout.explains(facts, stuck, trouble)
     proven = held and alone and (late or not trouble)
-    place = f"{stuck.topic}-{stuck.queue}@{stuck.offset}"
+    subject = say("subject", group=stuck.group, topic=stuck.topic, queue=stuck.queue)
     ongoing = held or _to_the_end(facts, stuck)
     return finding(
         INCIDENT,
-        f"{stuck.group or 'unknown group'}/{stuck.topic}-{stuck.queue}",
+        subject,
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (stuck.since, None if ongoing else stuck.until),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
-        name=f"{stuck.group or 'unknown group'}/{stuck.topic}-{stuck.queue}@{stuck.offset}",
-        statement=(
-            f"{place} fails again and again: {units.number(stuck.tries)} attempts in "
-            f"{units.duration(stuck.seconds)} by {', '.join(stuck.clients)}. {_effect(stuck)}"
-        ),
+        name=f"{subject}@{stuck.offset}",
+        slots=_slots(stuck),
         measures=_measures(facts, stuck),
         evidence=_evidence(stuck),
         explains=("slow-consumer", "backlog-drain", *(_LATE if late else ())),
-        mitigate=(
-            "Save the record, stop the group and skip it: kafka-consumer-groups --reset-offsets --to-offset "
-            f"{stuck.offset + 1} --group {stuck.group or 'GROUP'} --topic {stuck.topic}:{stuck.queue} --execute; "
-            "side effect: the record is not handled."
-        ),
-        remedy="Bounded retries and a dead-letter topic; an error-handling deserialiser.",
-        verify=f"The committed offset of {stuck.topic}-{stuck.queue} is above {stuck.offset} and its LAG falls.",
-        facts={"tries": ", ".join(f"{client} {units.number(times)}" for client, times in stuck.clients.items())},
+        facts={"tries": listed((say("tries", client=who, times=n) for who, n in stuck.clients.items()), ", ")},
     )
 
 
-def _effect(stuck: Stuck) -> str:
-    """What it does to the partition."""
+def _slots(stuck: Stuck) -> dict[str, Value]:
+    """The record, who tried it, and what it does to its partition as far as snapshots show."""
+    known: dict[str, Value] = {
+        "group": stuck.group,
+        "topic": stuck.topic,
+        "queue": stuck.queue,
+        "offset": str(stuck.offset),
+        "next": str(stuck.offset + 1),
+        "clients": list(stuck.clients),
+    }
     if not stuck.frozen:
-        return "No snapshot shows what its partition did meanwhile."
-    stands = f"Its partition is stuck at {stuck.frozen[-1].committed}"
-    if stuck.others:
-        stands += f" while {len(stuck.moving)} of {units.counted(len(stuck.others), 'other')} move on"
-    pace = f", {pace.words(units.rate)}" if (pace := _pace(stuck)) is not None else ""
-    return f"{stands}; its lag grew by {units.number(stuck.grown)} to {units.number(lag(stuck.frozen[-1]))} messages."
+        return known
+    return known | {
+        "committed": str(stuck.frozen[-1].committed),
+        "moving": len(stuck.moving),
+        "others": len(stuck.others) or None,
+        "grown": stuck.grown,
+    }
 
 
 def _measures(facts: Facts, stuck: Stuck) -> dict[str, float | None]:
@@ -138,8 +139,8 @@ def _evidence(stuck: Stuck) -> Iterator[Evidence]:
     first = {e.source: e for e in reversed(stuck.failures)}
     failed = [e.first for e in sorted(first.values(), key=lambda e: (e.first_at or 0.0, e.source))]
     failed += [stuck.failures[-1].last] if len(stuck.failures) > 1 else []
-    yield from (place.because("the record fails") for place in failed[: _SHOWN + 1])
-    yield from (e.first.because("back to it") for e in stuck.sought[:1])
+    yield from (place.because(say("fails")) for place in failed[: _SHOWN + 1])
+    yield from (e.first.because(say("back")) for e in stuck.sought[:1])
     for position in dict.fromkeys((*stuck.frozen[:1], *stuck.frozen[-1:])):
-        yield position.evidence.because("its committed offset stands still")
-    yield from (stuck.others[queue].last.evidence.because("another moves") for queue in stuck.moving[:1])
+        yield position.evidence.because(say("stands"))
+    yield from (stuck.others[queue].last.evidence.because(say("moves")) for queue in stuck.moving[:1])

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import groups as kafka_groups
@@ -25,19 +25,20 @@ from mqlab.models import polling
 from mqlab.shared.configured import consumer_value
 from mqlab.shared.lag import backlog
 from mqlab.sources import Role
-from mqlab.units import counted
+from mqlab.words import Text, listed
+from mqlab.words.filling import Value
 
 INCIDENT = "poll-interval-exceeded"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 AGAIN = 2
 """Departures from which it is a loop. Judgement, no default behind it: one may be a pause."""
-CLIENT_LOGS = "the consumers' logs: members left and came again, and why is not told"
 _MORE_SHOWN = 3
 _NAMED = 4
 """Members that are named in a statement; of more the number."""
-_LONGEST = 300
-"""Characters of a statement that is read at a glance."""
+_ROOM = 2
+"""Kinds of cost, and others who polled in time, beside which a statement has room for the cause."""
 
 
 def detect(facts: Facts) -> Result:
@@ -48,14 +49,15 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(facts, case) for case in sure))
     left = {case.group: tuple(_evidence(facts, case, None)) for case in cases}
     if left:
-        seen = f"members of {', '.join(left)} left and came again, time after time"
-        return Result(missing=(CLIENT_LOGS,), seen=seen, evidence=tuple(p for places in left.values() for p in places))
+        seen = say("left-again", groups=list(left))
+        places = tuple(place for each in left.values() for place in each)
+        return Result(missing=(say("no-client-logs"),), seen=seen, evidence=places)
     if any(kafka_groups.returning(facts, group) for group in groups):
-        return Result(missing=(CLIENT_LOGS,))
+        return Result(missing=(say("no-client-logs"),))
     if not facts.logs_of("kafka", Role.CLIENT_LOG, Role.BROKER_LOG):
-        return Result(missing=("the consumers' logs or server.log of the brokers",))
+        return Result(missing=(say("no-logs"),))
     reasons = [reason for group in groups if (reason := _other(facts, group))]
-    return Result(rejected="; ".join(reasons) or None)
+    return Result(rejected=listed(reasons) or None)
 
 
 def _sure(case: Case) -> bool:
@@ -63,25 +65,23 @@ def _sure(case: Case) -> bool:
     return any(departure.told for departure in case.departures) or case.measured or bool(case.commits)
 
 
-def _other(facts: Facts, group: str) -> str | None:
+def _other(facts: Facts, group: str) -> Text | None:
     """Why something that looks like it is none."""
     expelled = sum(life.end is End.EXPIRED for life in lives(facts, group))
     stopped = sum(life.end is End.LEFT and life.process_stopped is not None for life in lives(facts, group))
     if expelled:
-        told = counted(expelled, "expulsion")
-        return f"{group}: {told} by the coordinator, and no member left by itself while it worked"
+        return say("expelled", group=group, expulsions=expelled)
     polls = [(b, poll_limits.interval(facts, b.client_id or "", b.at)) for b in poll_limits.polls(facts, group)]
     late = sum(limit is not None and batch.longest_seconds > limit for batch, limit in polls)
     if late:
-        return f"{group}: {counted(late, 'poll')} took longer than the interval, and no member left for it"
-    return f"{group}: every member that left closed its consumer first, {counted(stopped, 'time')}" if stopped else None
+        return say("nobody-left", group=group, polls=late)
+    return say("closed", group=group, times=stopped) if stopped else None
 
 
 def _finding(facts: Facts, case: Case) -> Finding:
     behind = cause(facts, case)
     emptied = any(row.empty for row in case.rebalances)
     seen = any(departure.told for departure in case.departures) or bool(case.rebalances)
-    record = behind is not None and bool(behind.remedy)
     return finding(
         INCIDENT,
         case.group,
@@ -89,24 +89,10 @@ def _finding(facts: Facts, case: Case) -> Finding:
         (case.since, None if case.ongoing else case.until),
         severity=Severity.CRITICAL if len(case.departures) >= AGAIN else Severity.WARNING,
         ongoing=case.ongoing,
-        statement=_statement(case, behind),
+        slots=_slots(case, behind),
         measures=_measures(facts, case),
         evidence=kafka_groups.once(_evidence(facts, case, behind)),
         explains=("reprocess-duplicates", "backlog-drain", *(("consumer-offline",) if emptied else ())),
-        mitigate=(
-            "Skip the record: members that are restarted come back to it; side effect: it is not handled."
-            if record
-            else "Restart the members with smaller polls or a longer interval; side effect of a longer interval: "
-            "a member that hangs keeps its partitions longer."
-        ),
-        remedy=(
-            f"{(behind.remedy if behind else '') or _remedy(case)} Then add time limits and a circuit breaker for the "
-            "called service, pause() and resume() instead of waiting in the loop, and a dead-letter topic."
-        ),
-        verify=(
-            f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {case.group} --state stays "
-            "Stable for three intervals, and time-between-poll-max stays below half of the interval."
-        ),
         facts=_remarks(case, behind),
     )
 
@@ -147,13 +133,13 @@ def _evidence(facts: Facts, case: Case, behind: Cause | None) -> Iterator[Eviden
     yield from _client(facts, first)
     yield from kafka_groups.said(facts, case.group, first.client_id, first.at)
     if case.pace is not None and case.over:
-        yield case.pace.longest.evidence.because("the longest poll")
+        yield case.pace.longest.evidence.because(say("longest"))
     records = consumer_value(facts, first.client_id, "max.poll.records", first.at)
     if case.limit is not None and case.limit.evidence is not None:
-        yield case.limit.evidence.because("what was set then")
+        yield case.limit.evidence.because(say("set"))
     if records is not None and records.setting is not None:
-        yield records.setting.evidence.because("what was set then")
-    yield from (e.first.because("its commit fails") for e in case.commits[:1])
+        yield records.setting.evidence.because(say("set"))
+    yield from (e.first.because(say("commit-fails")) for e in case.commits[:1])
     yield from behind.evidence if behind else ()
     for departure in case.departures[1 : 1 + _MORE_SHOWN]:
         yield from _client(facts, departure)
@@ -165,53 +151,42 @@ def _client(facts: Facts, departure: Departure) -> list[Evidence]:
     place = min(departure.evidence, key=lambda e: e.source in brokers, default=None)
     if place is None:
         return []
-    whose = "the coordinator takes it out" if place.source in brokers else f"{departure.client_id} polled too late"
-    return [place.because(whose)]
+    return [place.because(say("taken-out") if place.source in brokers else say("late", client=departure.client_id))]
 
 
-def _statement(case: Case, behind: Cause | None) -> str:
-    """Two sentences: what does not fit, and what came of it; the cause where there is room for it."""
-    limit = f"within {_name(case)}" + (f" ({units.duration(case.limit.seconds)})" if case.limit else "")
-    who = ", ".join(case.guilty) if len(case.guilty) <= _NAMED else f"{len(case.guilty)} members"
-    left = f"{who} left {case.group} {counted(len(case.departures), 'time')}: no poll came {limit}{_sum(case)}."
-    told = f"{left} {_cost(case)}"
-    longer = f"{told}; {behind.told}." if behind else ""
-    return longer if longer and len(longer) <= _LONGEST else f"{told}."
+def _slots(case: Case, behind: Cause | None) -> dict[str, Value]:
+    """Who left, what did not fit between two polls, what came of it and what is behind it."""
+    fit, cost = _fit(case), _cost(case)
+    return {
+        "named": case.guilty if len(case.guilty) <= _NAMED else None,
+        "session": case.limit is not None and case.limit.key == SESSION,
+        "cost": cost or None,
+        "innocent": len(case.innocent) or None,
+        "fair": case.fair.mean if case.fair else None,
+        "cause": behind.told if behind and len(cost) + bool(case.innocent) <= _ROOM else None,
+        "record": behind is not None and behind.record,
+        "stalled": case.stalled,
+        "advised": fit.advised if fit else None,
+        "needed": str(round(fit.interval * 1000)) if fit else None,
+        **_sum(case, fit),
+    }
 
 
-def _cost(case: Case) -> str:
-    came = [counted(len(case.rebalances), "rebalance")] if case.rebalances else []
-    came += [counted(len(case.commits), "failed commit")] if case.commits else []
-    came += [f"{counted(case.repeated, 'repeat')} of records"] if case.repeated else []
-    cost = f"It cost {', '.join(came[:-1])}{' and ' if came[1:] else ''}{came[-1]}" if came else ""
-    if not case.innocent:
-        return cost or "What it cost is not told"
-    others = f"{counted(len(case.innocent), 'other member')} polled in time"
-    pace = "" if case.fair is None else f" ({units.brief(case.fair.mean)} per record)"
-    return f"{cost}{'; ' if cost else ''}{others}{pace}"
+def _cost(case: Case) -> list[Text]:
+    came = {"rebalances": len(case.rebalances), "commits": len(case.commits), "repeats": case.repeated}
+    return [say(what, times=times) for what, times in came.items() if times]
 
 
-def _name(case: Case) -> str:
-    if case.limit is not None and case.limit.key == SESSION:
-        return "session.timeout.ms, which limits polls in this version"
-    return "max.poll.interval.ms"
-
-
-def _sum(case: Case) -> str:
+def _sum(case: Case, fit: _Fit | None) -> dict[str, Value]:
     """The multiplication that does not fit, or the longest poll where it would: what is usual made none too late."""
-    fit = _fit(case)
     if fit is not None and case.limit is not None and fit.records * fit.mean > case.limit.seconds:
-        product = units.duration(fit.records * fit.mean)
-        fits = f"at most {units.number(fit.most)} fit" if fit.most else "not even one fits"
-        return f"; {counted(fit.records, 'record')} × {units.brief(fit.mean)} = {product}, {fits}"
+        return {"records": fit.records, "each": fit.mean, "product": fit.records * fit.mean}
     if case.pace is None or (fit is None and not (case.stalled and case.usual)):
-        return ""
+        return {}
     longest = case.pace.longest
     if fit is not None and case.limit is not None and longest.longest_seconds <= case.limit.seconds:
-        return ""
-    usual = case.usual.mean if case.usual else case.pace.mean
-    took = f"one poll of {counted(longest.longest_records, 'record')} took {units.duration(longest.longest_seconds)}"
-    return f"; {took} (usually {units.brief(usual)} per record)"
+        return {}
+    return {"longest": longest.longest_records, "usual": case.usual.mean if case.usual else case.pace.mean}
 
 
 def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
@@ -233,28 +208,14 @@ def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
     }
 
 
-def _remedy(case: Case) -> str:
-    """What would have been enough, in numbers where they are known."""
-    fit = _fit(case)
-    if case.stalled:
-        return "Find what held this one poll: a call without a time limit, a lock, a pause of the machine."
-    if fit is None:
-        return "Fewer records per poll (max.poll.records) than can be worked off in half of max.poll.interval.ms."
-    longer = f"{_name(case).split(',')[0]} ≥ {round(fit.interval * 1000)}"
-    if fit.advised is None:
-        return f"{longer}, or fewer seconds per record: not even one is worked off in half of the interval."
-    enough = f"{fit.most} are just enough, {fit.advised} leave half of the interval"
-    return f"max.poll.records ≤ {fit.advised} ({enough}), or {longer}; neither makes the consumer faster."
-
-
 def _remarks(case: Case, behind: Cause | None) -> dict[str, str | None]:
     """The interval, who it is, the triggers, what is behind it, the setting to replay."""
     late = [row for row in case.rebalances if row.behind is Behind.POLL_TIMEOUT]
-    fit = _fit(case) if behind is None or not behind.remedy else None
+    fit = _fit(case) if behind is None or not behind.record else None
     return {
-        "interval": units.duration(case.limit.seconds) if case.limit else "not known",
+        "interval": say("interval", seconds=case.limit.seconds if case.limit else None),
         "members": ", ".join(case.guilty),
-        "triggers": kafka_groups.triggers(case.rebalances, late, "poll timeout"),
+        "triggers": kafka_groups.triggers(case.rebalances, late, "poll-timeouts"),
         "cause": behind.told if behind else None,
         "what_if": f"max.poll.records={fit.advised}" if fit and fit.advised else None,
     }

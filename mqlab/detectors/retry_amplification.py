@@ -13,17 +13,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared import actors, configured, counters
 from mqlab.shared.benign_lines import RESTART
-from mqlab.shared.wording import clock, sample
+from mqlab.shared.wording import sample
 from mqlab.traffic import card, payload, resending
 from mqlab.traffic.resending import Resending, Resubmission
+from mqlab.words import listed
+from mqlab.words.filling import Value
 
 INCIDENT = "retry-amplification"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 TRANSPORT = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT"})
 """Errors after which the broker may have stored the batch already."""
@@ -39,14 +42,15 @@ TWICE = 2.0
 def detect(facts: Facts) -> Result:
     """One finding per client that repeats itself."""
     retries = [e for e in facts.of_kind("produce-retry") if e.reason in TRANSPORT]
-    findings, reasons = [], []
+    findings: list[Finding] = []
+    reasons: list[str] = []
     for client, episodes in actors.by_client(facts, retries).items():
         found = resending.of_client(facts, client, episodes)
         because = _harmless(facts, client, episodes, found)
         if because is None:
             findings.append(_finding(facts, client, episodes, found))
         else:
-            reasons.append(f"{client}: {because}")
+            reasons.append(say("trace", client=client, reason=because))
     findings += [_resubmitted(facts, one) for one in resending.found(facts)]
     if findings:
         return Result(tuple(findings))
@@ -55,30 +59,30 @@ def detect(facts: Facts) -> Result:
         return Result(missing=missing)
     reasons += _other_reasons(facts)
     if reasons:
-        return Result(rejected="; ".join(reasons))
+        return Result(rejected=listed(reasons))
     if not (actors.producers_told(facts) or _warned(facts) or facts.named("producer.record_retries")):
-        return Result(missing=("a log or metrics of the producers",))
+        return Result(missing=(say("no-producers"),))
     return CLEAR
 
 
 def _harmless(facts: Facts, client: str, episodes: Sequence[Episode], found: Resending) -> str | None:
     if found.lines < FEW:
-        return f"only {found.lines} retries in all"
+        return say("few", retries=found.lines)
     restarts = [e.first_at for e in facts.of_kind("broker-started", "broker-stopping") if e.first_at is not None]
     if all(_near(e, restarts) for e in episodes):
-        return f"{found.lines} retries, all within {RESTART:.0f} s of a broker's restart"
+        return say("restart", retries=found.lines, within=RESTART)
     late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) == client]
     if not late and len(found.attempts) < 2:
-        return f"{found.lines} retries, each at the first attempt"
+        return say("first-attempt", retries=found.lines)
     moved = [
         e.first_at
         for e in facts.of_kind("produce-retry")
         if (e.reason or "").startswith("NOT_LEADER") and e.first_at is not None and actors.client_of(facts, e) == client
     ]
     if not late and all(_near(e, moved) for e in episodes):
-        return f"{found.lines} retries, all within {RESTART:.0f} s of a leader that moved"
-    if found.share is not None and found.share < counters.REPEATED:
-        return f"{found.again:.0f} of {found.sends:.0f} transmissions were repeats"
+        return say("moved", retries=found.lines, within=RESTART)
+    if found.again is not None and found.sends and found.again < counters.REPEATED * found.sends:
+        return say("few-repeats", again=round(found.again), sends=round(found.sends))
     return None
 
 
@@ -90,16 +94,15 @@ def _other_reasons(facts: Facts) -> Iterator[str]:
     splits = facts.of_kind("batch-split")
     left = {value for e in splits for value in (e.value_min, e.value_max) if value is not None}
     if len(left) == 1 and not facts.of_kind("produce-retry"):
-        yield f"attempts left never fall ({left.pop():.0f} on every line) and no retry is used"
+        yield say("attempts-stay", left=f"{left.pop():.0f}")
     elif splits:
-        yield f"{units.counted(sum(e.count for e in splits), 'split')}, and a split uses no retry"
+        yield say("splits", splits=sum(e.count for e in splits))
     others: Counter[str] = Counter()
     for episode in facts.of_kind("produce-retry"):
         if episode.reason not in TRANSPORT:
-            others[episode.reason or "an unknown reason"] += episode.count
+            others[episode.reason or say("unknown")] += episode.count
     if sum(others.values()) >= FEW:
-        told = ", ".join(f"{count} x {reason}" for reason, count in sorted(others.items()))
-        yield f"retries for which the broker had stored nothing: {told}"
+        yield say("others", reasons=[say("times", count=n, reason=reason) for reason, n in sorted(others.items())])
 
 
 def _untold(facts: Facts) -> Iterator[str]:
@@ -111,10 +114,10 @@ def _untold(facts: Facts) -> Iterator[str]:
             for name in ("producer.record_retries", "producer.record_sends")
         )
         if client not in logged and again and again >= FEW and again >= counters.REPEATED * (sends or again):
-            yield f"the log of {client}: {again:.0f} records were sent again, and only it says why"
+            yield say("no-log", client=client, again=round(again))
     late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) not in logged]
     if sum(e.count for e in late) >= FEW:
-        yield f"counters of retries: {sum(e.count for e in late)} requests timed out"
+        yield say("no-counters", late=sum(e.count for e in late))
 
 
 def _warned(facts: Facts) -> bool:
@@ -128,6 +131,7 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
     proven = found.share is not None and found.share >= counters.REPEATED and len(found.attempts) >= 2
     damage = bool(found.failed) or found.idempotent is False or (found.transmissions or 1) > TWICE
     timeout = configured.producer_value(facts, client, "request.timeout.ms", found.first)
+    ends = [str(left) for left in (*found.attempts[:1], *found.attempts[-1:])]
     return finding(
         INCIDENT,
         client,
@@ -135,7 +139,7 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         (found.first, found.last),
         severity=Severity.CRITICAL if damage else Severity.WARNING,
         ongoing=actors.goes_on(facts, {episodes[0].source}, found.last),
-        statement=_statement(client, episodes, found, timeout),
+        slots=_slots(episodes, found, timeout),
         measures={
             "retry_lines": found.lines,
             "retried_records": repeated or None,
@@ -150,33 +154,26 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         },
         evidence=_evidence(facts, client, episodes, timeout, found.last),
         explains=("producer-duplicates",) if found.idempotent is False else (),
-        mitigate=(
-            "Raise request.timeout.ms above the slowest answer (30000 is the default) and delivery.timeout.ms with it; "
-            "side effect: a dead broker is noticed later."
-        ),
-        remedy="Repair the slow broker or link; set enable.idempotence=true so that a repeat is stored once.",
-        verify="increase(record_retry_total[10m]) = 0 and request-latency-max stays below request.timeout.ms.",
         ledger=ledger,
         facts={
-            "who": f"producer {client}",
-            "attempts": f"{found.attempts[0]} .. {found.attempts[-1]} left" if found.attempts else None,
-            "last": f"{clock(found.last)} last retry",
+            "who": say("producer", client=client),
+            "attempts": words.seen(INCIDENT, "attempts", {"left": ends or None}),
+            "last": words.seen(INCIDENT, "last-retry", {"at": found.last}),
         },
     )
 
 
-def _statement(client: str, episodes: Sequence[Episode], found: Resending, timeout: configured.Value | None) -> str:
+def _slots(episodes: Sequence[Episode], found: Resending, timeout: configured.Value | None) -> dict[str, Value]:
+    """Why it sends again, after how long, and whether the broker may keep both."""
     reasons: Counter[str] = Counter()
     for episode in episodes:
-        reasons[episode.reason or "?"] += episode.count
-    why = ", ".join(f"{n} x {reason}" for reason, n in sorted(reasons.items(), key=lambda kv: (-kv[1], kv[0])))
-    within = f" with request.timeout.ms {timeout.value}" if timeout else ""
-    how = f": {found.transmissions:.3g} transmissions a record" if found.transmissions else ""
-    after = "Attempts left fall"
-    if found.failed:
-        after = f"{units.number(found.failed)} records were reported as failed, though some may be stored"
-    twice = "; idempotence is off, so repeats may be stored twice" if found.idempotent is False else ""
-    return f"{client} sends the same batches again{within} ({found.lines} retries, {why}){how}. {after}{twice}."
+        reasons[episode.reason or say("unknown")] += episode.count
+    often = sorted(reasons.items(), key=lambda kv: (-kv[1], kv[0]))
+    return {
+        "reasons": [say("times", count=count, reason=reason) for reason, count in often],
+        "timeout": timeout.value if timeout else None,
+        "not_idempotent": found.idempotent is False,
+    }
 
 
 def _evidence(
@@ -191,15 +188,13 @@ def _evidence(
         e.first for e in facts.of_kind("request-timeout", "record-expired") if actors.client_of(facts, e) == client
     ][:2]
     own = [s for s in counters.of_client(facts, "producer.record_retries", client) if s.points]
-    counted = [sample(facts, s, last, "records sent again") for s in own if last is not None]
+    counted = [sample(facts, s, last, say("retried")) for s in own if last is not None]
     return tuple(dict.fromkeys((*found, *counted)))
 
 
 def _resubmitted(facts: Facts, found: Resubmission) -> Finding:
     """An application submits records again that can never be accepted."""
     lines = found.lines
-    shown = f"; the broker rejected {units.size(found.rejected)}" if found.rejected else ""
-    over = f" and accepted {units.size(found.accepted)}" if found.rejected and found.accepted else ""
     return finding(
         INCIDENT,
         found.client,
@@ -208,10 +203,7 @@ def _resubmitted(facts: Facts, found: Resubmission) -> Finding:
         severity=Severity.CRITICAL,
         ongoing=actors.goes_on(facts, {lines[-1].source}, found.last),
         name=f"{found.client}/resubmission",
-        statement=(
-            f"The application behind {found.client} submits failed records again, although RecordTooLarge is not "
-            f"retriable: {found.how}{shown}{over}. Nothing was split, so this is the application's own loop."
-        ),
+        slots={"how": found.how, "accepted": found.accepted},
         measures={
             "resubmitted_records": found.count,
             "bytes_rejected": found.rejected,
@@ -220,13 +212,13 @@ def _resubmitted(facts: Facts, found: Resubmission) -> Finding:
         evidence=(
             lines[0].first,
             lines[-1].last,
-            *(sample(facts, s, found.last, "records submitted again") for s in found.counters if s.points),
+            *(sample(facts, s, found.last, say("resubmitted")) for s in found.counters if s.points),
         ),
         explains=("oversize-record-rejected",),
-        mitigate="Stop submitting again from the callback, divert the record instead; side effect: it is delayed.",
-        remedy="Treat RecordTooLargeException as final; keep a dead-letter path for such records.",
-        verify="record-error-total rises by at most one a record.",
-        facts={"who": f"application {found.client}", "last": f"{clock(found.last)} last resubmission"},
+        facts={
+            "who": say("application", client=found.client),
+            "last": words.seen(INCIDENT, "last-resubmission", {"at": found.last}),
+        },
     )
 
 

@@ -13,9 +13,9 @@ or meanwhile, die in a loop, are all stopped at once, are added or taken away.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from itertools import pairwise
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
 from mqlab.kafka import groups as kafka_groups
@@ -26,12 +26,12 @@ from mqlab.rocketmq import members
 from mqlab.rocketmq.members import groups
 from mqlab.shared.lag import waited
 from mqlab.shared.restarts import CLOCKS, Round
-from mqlab.shared.wording import clock
 from mqlab.sources import Role
-from mqlab.units import counted
+from mqlab.words import listed
 
 INCIDENT = "rolling-restart"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
+say = words.room(INCIDENT)
 
 BACK = 900.0
 """Seconds within which a stopped broker belongs to the start that follows. Judgement, no default behind it: one that
@@ -55,45 +55,32 @@ def detect(facts: Facts) -> Result:
     reasons = [why for group in kafka if (why := restarts.no_release(facts, group))]
     reasons += [why for group in groups(facts) if (why := members.no_release(facts, group))]
     if reasons and not brokers.findings:
-        return Result(rejected="; ".join([*reasons, *([brokers.rejected] if brokers.rejected else [])]))
+        return Result(rejected=listed([*reasons, *([brokers.rejected] if brokers.rejected else [])]))
     return CLEAR if brokers.missing and (groups(facts) or kafka) else brokers
 
 
 def _of_group(facts: Facts, one: Round) -> Finding:
     kafka = one.group in kafka_groups.groups(facts)
     caused = _caused(facts, one) if kafka else []
-    in_turn = "one after another " if one.sequence else ""
-    cost = f"{counted(len(caused), 'rebalance')} and " if caused else ""
-    state = f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {one.group} --state: Stable."
-    listed = f"mqadmin consumerConnection -g {one.group} lists {len(one.members)} members, and its diff is as before."
-    found = finding(
+    return finding(
         INCIDENT,
         one.group,
         Certainty.PROVEN,
         (one.since, one.until),
         severity=Severity.NOTICE,
-        statement=(
-            f"All {len(one.members)} members of {one.group} were restarted {in_turn}"
-            f"between {clock(one.since)} and {clock(one.until)} UTC, {_often(one.times)}. The release cost "
-            f"{cost}the lag that built up meanwhile."
-        ),
+        slots={"sequence": one.sequence, "times": _again(one.times), "kafka": kafka},
         measures={
             "members": len(one.members),
             "rebalances": len(caused) if kafka else None,
             **waited(facts, one.group, one.since, one.until),
         },
         evidence=kafka_groups.once(place for restart in one.restarts for place in restart.evidence),
-        verify=state if kafka else listed,
-    )
-    return replace(
-        found,
         explains=("backlog-drain", "reprocess-duplicates"),
-        remedy="None needed" + ("; static membership or a cooperative assignor makes it quieter." if kafka else "."),
     )
 
 
-def _often(times: int) -> str:
-    return "each once" if times == 1 else f"each {times} times"
+def _again(times: int) -> int | None:
+    return times if times > 1 else None
 
 
 def _caused(facts: Facts, one: Round) -> list[Rebalance]:
@@ -106,38 +93,40 @@ def _caused(facts: Facts, one: Round) -> list[Rebalance]:
 def _of_brokers(facts: Facts) -> Result:
     if not facts.of_kind("broker-started", "broker-stopping", "broker-stopped"):
         known = facts.logs_of("kafka", Role.BROKER_LOG)
-        return CLEAR if known else Result(missing=("server.log of the brokers",))
+        return CLEAR if known else Result(missing=(say("no-logs"),))
     outages = {broker: found for broker, found in _outages(facts).items() if found}
     if not outages:
         return CLEAR
     each = sorted((o for found in outages.values() for o in found), key=lambda o: (o[0], o[1], o[3].source))
     if len(outages) < 2 and len(each) > 1:
-        return Result(rejected=f"one broker restarted {counted(len(each), 'time')}, no other did")
+        return Result(rejected=say("one-broker", restarts=len(each)))
     if len({len(found) for found in outages.values()}) > 1:
-        return Result(rejected="a broker restarted more often than the others")
+        return Result(rejected=say("more-often"))
     if any(later[0] < earlier[1] for earlier, later in pairwise(each)):
-        return Result(rejected="brokers were down at the same time")
+        return Result(rejected=say("together"))
     start, end, times = each[0][0], each[-1][1], len(each) // len(outages)
     longest = max(b - a for a, b, _, _ in each)
-    order = f"in good order{_versions(facts, start)}"
+    before, after = _versions(facts, start)
+    several = len(outages) > 1
     found = finding(
         INCIDENT,
         "brokers",
         Certainty.PROVEN,
         (start, end),
         severity=Severity.NOTICE,
-        statement=(
-            f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
-            f"{_often(times)} and {order}. The longest was away for {longest:.0f} s."
-            if len(outages) > 1
-            else f"Broker {next(iter(outages))} was restarted between {clock(start)} and {clock(end)} UTC, {order}, "
-            f"and was away for {longest:.0f} s; no other broker's restart is seen."
-        ),
+        slots={
+            "several": several,
+            "broker": None if several else next(iter(outages)),
+            "times": _again(times),
+            "longest": round(longest),
+            "before": before,
+            "after": after,
+        },
         measures={"brokers": len(outages), "longest_outage_seconds": longest},
         evidence=tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
-        verify='UnderReplicatedPartitions = 0, and every broker prints "started" once.',
+        explains=("catch-up-read", "replica-catch-up", "backlog-drain"),
     )
-    return Result((replace(found, explains=("catch-up-read", "replica-catch-up", "backlog-drain")),))
+    return Result((found,))
 
 
 def _outages(facts: Facts) -> dict[str, list[Outage]]:
@@ -166,9 +155,10 @@ def _brokers(facts: Facts) -> dict[str, str]:
     return {source: next(iter(nodes)) if len(nodes) == 1 else source for source, nodes in told.items()}
 
 
-def _versions(facts: Facts, start: float) -> str:
+def _versions(facts: Facts, start: float) -> tuple[list[str] | None, list[str] | None]:
+    """What brokers printed before and after, where that differs."""
     sources = {e.source for e in facts.of_kind("broker-started")}
     printed = [e for e in facts.of_kind("client-version") if e.source in sources and e.reason]
     before = sorted({e.reason for e in printed if e.first_at is not None and e.first_at < start and e.reason})
     after = sorted({e.reason for e in printed if e.first_at is not None and e.first_at >= start and e.reason})
-    return f" ({', '.join(before)} -> {', '.join(after)})" if before and after and before != after else ""
+    return (before, after) if before and after and before != after else (None, None)

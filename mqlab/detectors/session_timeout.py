@@ -197,5 +197,5 @@ def _remarks(case: Case) -> dict[str, str | None]:
     return {
         "cause": listed(told, ", "),
         "members": ", ".join(sorted({one.client_id for one, _ in case.each})),
-        "triggers": groups.triggers(case.rebalances, own, "expulsion"),
+        "triggers": groups.triggers(case.rebalances, own, "expulsions"),
     }

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding, together
 from mqlab.groups.membership import capacity, disturbed, is_kafka, places, steady, streams, topics
@@ -32,6 +32,7 @@ from mqlab.shared.wording import sample
 
 INCIDENT = "slow-consumer"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
+say = words.room(INCIDENT)
 
 SHORTEST = 60.0
 """Seconds that the rise must last: two scrapes of 30 s, or a minute's lines of a script that lists groups."""
@@ -49,7 +50,7 @@ def detect(facts: Facts) -> Result:
     mqtt = any(e.system == "mqtt" for e in facts.episodes)
     groups = topics(facts)
     if not groups and not mqtt:
-        return Result(missing=("offsets of the groups, several times",))
+        return Result(missing=(say("no-offsets"),))
     results = [_of_topic(facts, group, topic, queues) for (group, topic), queues in groups.items()]
     return together([*results, _of_clients(facts)] if mqtt else results)
 
@@ -60,23 +61,21 @@ def _of_topic(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]
         return CLEAR
     kafka = is_kafka(facts, group)
     if not streams(facts, group):
-        source = "--members" if kafka else "consumerConnection"
-        wanted = f"who was in {group} while its lag rose: {source} or the clients' logs"
-        return Result(missing=(wanted,), seen=f"the lag of {group} on {topic} rose by {units.number(rise.grown)}")
+        wanted = say("no-kafka-members" if kafka else "no-members", group=group)
+        return Result(missing=(wanted,), seen=say("rose", group=group, topic=topic, messages=rise.grown))
     if why := disturbed(facts, group, rise):
-        return Result(rejected=f"{group}: lag of {topic} rose while {why}")
+        return Result(rejected=say("disturbed", group=group, topic=topic, why=why))
     calm = steady(facts, group, queues, rise)
     if calm is not None and (stuck := _stuck(queues, calm)):
-        return Result(rejected=f"{group}: {places(topic, stuck)} stood still: a stuck queue is no slow consumer")
+        return Result(rejected=say("stuck", group=group, places=places(topic, stuck)))
     mostly_elsewhere = kafka and calm is not None and calm.grown < rise.grown / 2
     if calm is not None and calm.seconds < SHORTEST and _is_enough(calm) and not mostly_elsewhere:
-        stayed = f"{group}: its members stayed the same for {calm.seconds:.0f} s of the rise of {topic}"
-        wanted = f"offsets of {group} over a minute or more in which its members stay the same"
-        return Result(missing=(wanted,), seen=f"{stayed}, and its lag rose by {units.number(calm.grown)}")
+        stayed = say("stayed", group=group, topic=topic, seconds=round(calm.seconds), messages=calm.grown)
+        return Result(missing=(say("no-calm", group=group),), seen=stayed)
     if calm is None or not _matters(calm) or mostly_elsewhere:
-        return Result(rejected=f"{group}: lag of {topic} rose while members came and went")
+        return Result(rejected=say("changing", group=group, topic=topic))
     if kafka and _burst(queues, calm):
-        return Result(rejected=f"{group}: a burst of {topic}, worked off at the usual speed")
+        return Result(rejected=say("burst", group=group, topic=topic))
     return _of_calm(facts, group, topic, calm, queues)
 
 
@@ -113,10 +112,8 @@ def _of_calm(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mappin
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     if able is None or able.messages_per_second <= SPARE * came:
         return Result((_group_finding(facts, group, topic, rise, queues),))
-    rate, inflow = units.digits(able.messages_per_second), units.digits(came)
-    return Result(
-        rejected=f"{group}: lag of {topic} rose by another cause: {able.told} {rate}/s, and {inflow}/s came in"
-    )
+    rate = able.messages_per_second
+    return Result(rejected=say("other-cause", group=group, topic=topic, able=able.told, rate=rate, inflow=came))
 
 
 def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points]) -> Finding:
@@ -124,10 +121,8 @@ def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: 
     done = came - growth.likely
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
-    queue, waits = ("partition", "LAG") if is_kafka(facts, group) else ("queue", "diff")
     points = totals(queues)
     peak = max(waiting for _, waiting, _ in points)
-    can = f" {able.told}: {units.digits(able.messages_per_second)}/s." if able is not None else ""
     return finding(
         INCIDENT,
         f"{group}/{topic}",
@@ -135,11 +130,12 @@ def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: 
         (rise.since, None if rise.until >= points[-1][0] else rise.until),
         severity=Severity.CRITICAL,
         ongoing=rise.until >= points[-1][0],
-        statement=(
-            f"{group} handles {units.digits(done)} messages/s of {topic} while {units.digits(came)}/s come in; its "
-            f"members stayed the same and every {queue} kept moving.{can} "
-            f"Lag rose by {growth.words(units.rate)} to {units.number(peak)} messages."
-        ),
+        slots={
+            "group": group,
+            "topic": topic,
+            "kind": "partition" if is_kafka(facts, group) else "queue",
+            "able": able.told if able is not None else None,
+        },
         measures={
             "produced_per_second": came,
             "consumed_per_second": done,
@@ -150,10 +146,6 @@ def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: 
         },
         evidence=(*_moving(rise), *(able.evidence if able else ())),
         explains=("backlog-drain",),
-        mitigate=f"Add threads, or members up to the number of {queue}s; side effect: more load on what the consumers "
-        "write to, which may be what slows them down.",
-        remedy="Find what made each message slower (a release, a store, a remote call), or plan capacity for the peak.",
-        verify=f"The {waits} of {topic} falls, and consumed per second is above produced per second.",
         facts=_slowest(rise),
     )
 
@@ -162,7 +154,7 @@ def _moving(rise: Stretch) -> Iterator[Evidence]:
     worst = sorted(rise.paces.values(), key=lambda p: (lag(p.first) - lag(p.last), p.queue))
     for pace in worst[:2]:
         for position in (pace.first, pace.last):
-            yield position.evidence.because(f"{pace.queue} moves, but lags more and more")
+            yield position.evidence.because(say("moving", queue=pace.queue))
 
 
 def _slowest(rise: Stretch) -> Mapping[str, str]:
@@ -186,10 +178,10 @@ def _of_clients(facts: Facts) -> Result:
         return result
     unseen = [c.client_id for c in queue_cases(facts) if c.lines and not c.was_away and c.missing is None]
     if unseen:
-        return Result(missing=(f"what came to {', '.join(unseen)}: a ledger with times, or a list of clients",))
+        return Result(missing=(say("no-receipts", clients=unseen),))
     if known or lists or brokers.tells_of_drops(facts):
         return CLEAR
-    return Result(missing=("when messages were published and received, or queues in a list of clients",))
+    return Result(missing=(say("no-times"),))
 
 
 def _of_client(facts: Facts, pace: Pace) -> Result:
@@ -199,33 +191,25 @@ def _of_client(facts: Facts, pace: Pace) -> Result:
     if not full and not late:
         return CLEAR
     if pace.case.flooded:
-        return Result(rejected=f"{client} gets copies of what it already has: too many messages, not a slow client")
+        return Result(rejected=say("flooded", client=client))
     if not pace.alike:
-        return Result(rejected=f"{client} gets messages of another publisher at once: the way to the broker is slow")
+        return Result(rejected=say("slow-way", client=client))
     if full and pace.behind:
         return Result((_client_finding(facts, pace, Certainty.PROVEN if pace.agrees else Certainty.LIKELY),))
     if late and backlog_explains(facts, pace):
         return Result((_client_finding(facts, pace, Certainty.PROVEN),))
-    return Result(rejected=f"{client} gets messages late, but nothing shows that they wait for it at the broker")
-
-
-_LARGER_QUEUE = "A larger queue for bursts; side effect: memory, and what is late comes later still."
+    return Result(rejected=say("not-waiting", client=client))
 
 
 def _client_finding(facts: Facts, pace: Pace, certainty: Certainty) -> Finding:
-    client, dropped = pace.case.client_id, round(pace.case.lost or 0.0)
-    loses = f" Its queue is full: {units.counted(dropped, 'message')} were dropped." if dropped else ""
+    lost = pace.case.lost
     return finding(
         INCIDENT,
-        client,
+        pace.case.client_id,
         certainty,
         (pace.since, pace.until),
         severity=Severity.WARNING,
-        statement=(
-            f"{client} was connected all the time and took {units.digits(pace.handled)} messages/s while "
-            f"{units.digits(pace.published)}/s were published for it, so they came up to "
-            f"{units.duration(pace.latest)} late.{loses}"
-        ),
+        slots={"client": pace.case.client_id, "dropped": None if lost is None else round(lost)},
         measures={
             "produced_per_second": pace.published,
             "consumed_per_second": pace.handled,
@@ -235,26 +219,22 @@ def _client_finding(facts: Facts, pace: Pace, certainty: Certainty) -> Finding:
         },
         evidence=_client_evidence(facts, pace),
         explains=("session-queue-drop",),
-        mitigate=_LARGER_QUEUE,
-        remedy=f"Make {client} faster: work off in batches or beside the callback, or share the load in a share group.",
-        verify=f"Delay at {client} is below a second, and the broker's count of dropped messages stops rising.",
     )
 
 
 def _client_evidence(facts: Facts, pace: Pace) -> Iterator[Evidence]:
-    yield from (e.first.because("its queue is full") for e in pace.case.lines[:2])
+    yield from (e.first.because(say("full")) for e in pace.case.lines[:2])
     firsts = {r.source: r for r in reversed(facts.receipts)}
     late = max(pace.delays, key=lambda p: (spread(p), p.sender))
     if late.receiver in firsts:
-        half = f"half of them {late.median - late.least:.1f} s"
-        yield firsts[late.receiver].first(f"messages of {late.sender} come up to {spread(late):.1f} s late, {half}")
+        why = say("late", sender=late.sender, latest=spread(late), median=late.median - late.least)
+        yield firsts[late.receiver].first(why)
     for passage in others_in_time(facts, pace)[:1]:
         if passage.receiver in firsts:
-            why = f"others of the same publisher come here within {spread(passage):.1f} s"
-            yield firsts[passage.receiver].first(why)
+            yield firsts[passage.receiver].first(say("in-time", latest=spread(passage)))
     stored = brokers.gauge(facts, "mqtt.stored_messages", pace.case.broker)
     if stored is not None:
-        yield sample(facts, stored, pace.until, "messages that wait at the broker")
+        yield sample(facts, stored, pace.until, say("stored"))
 
 
 def _listed_finding(facts: Facts, client: str, rows: tuple[Client, ...]) -> Iterator[Finding]:
@@ -270,12 +250,8 @@ def _listed_finding(facts: Facts, client: str, rows: tuple[Client, ...]) -> Iter
         (rows[0].at, None),
         ongoing=True,
         severity=Severity.WARNING,
-        statement=f"{client} is connected, and {units.number(last.queued or 0)} messages wait for it, as many as "
-        f"its queue holds; {units.number(last.dropped or 0)} were dropped.",
+        slots={"client": client, "listed": True},
         measures={"pending_records": last.queued or 0, "dropped_messages": last.dropped or 0},
-        evidence=(last.evidence.because("connected, with a full queue"),),
+        evidence=(last.evidence.because(say("full-listed")),),
         explains=("session-queue-drop",),
-        mitigate=_LARGER_QUEUE,
-        remedy=f"Make {client} faster, or share the load in a share group.",
-        verify=f"The queue of {client} is empty in the next list.",
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import fencing
@@ -21,6 +21,7 @@ from mqlab.sources import Role
 
 INCIDENT = "static-member-fenced"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 SOON = 300.0
 """Seconds between two hand-overs of one id that are no two deploys: a supervisor's longest wait (CrashLoopBackOff of
@@ -38,14 +39,14 @@ def detect(facts: Facts) -> Result:
         names = Counter(fenced.instance for fenced in taken)
         return Result(tuple(_finding(facts, fenced, alone=names[fenced.instance] == 1) for fenced in taken))
     if found:
-        told = ", ".join(f"{fenced.instance} {units.counted(len(fenced.at), 'time')}" for fenced in found)
-        return Result(rejected=f"one hand-over each time ({told}): no process that was fenced took the id back")
+        each = [say("each", instance=fenced.instance, times=len(fenced.at)) for fenced in found]
+        return Result(rejected=say("handed-over", each=each))
     shared = fencing.namesakes(facts)
     if shared:
-        told = ", ".join(f"{client} in {count} processes" for client, count in shared.items())
-        return Result(rejected=f"one client.id ({told}) does no harm to assignment: no instance id is shared")
+        each = [say("namesake", client=client, processes=count) for client, count in shared.items()]
+        return Result(rejected=say("shared-name", each=each))
     known = facts.logs_of("kafka", Role.CLIENT_LOG, Role.BROKER_LOG)
-    return CLEAR if known else Result(missing=("the consumers' logs or server.log of the brokers",))
+    return CLEAR if known else Result(missing=(say("no-logs"),))
 
 
 def _often(fenced: Fencing) -> bool:
@@ -57,14 +58,9 @@ def _finding(facts: Facts, fenced: Fencing, *, alone: bool) -> Finding:
     twice = len(fenced.processes) > 1
     proven = twice and fenced.returned
     ongoing = _goes_on(facts, fenced)
-    group = fenced.group or "a group that no line names"
-    turns = units.counted(len(fenced.at), "time") + (
-        f", every {units.duration(_period(fenced))}" if len(fenced.at) > 1 else ""
-    )
-    who = f"{len(fenced.processes)} processes ({', '.join(fenced.processes)})" if twice else "Another process"
     return finding(
         INCIDENT,
-        f"{group}/{fenced.instance}",
+        say("subject", group=fenced.group, instance=fenced.instance),
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (
             min([fenced.at[0], *(e.first_at for e in fenced.swaps if e.first_at is not None)]),
@@ -73,11 +69,12 @@ def _finding(facts: Facts, fenced: Fencing, *, alone: bool) -> Finding:
         severity=Severity.CRITICAL if proven else Severity.WARNING,
         ongoing=ongoing,
         name=fenced.instance if alone else None,
-        statement=(
-            f"{who} of {group} ran with group.instance.id {fenced.instance}: each join takes over the membership and "
-            f"fences the other, {turns}. The generation does not change, so the group looks stable while its "
-            "partitions change hands."
-        ),
+        slots={
+            "names": fenced.processes,
+            "group": fenced.group,
+            "instance": fenced.instance,
+            "period": _period(fenced) if len(fenced.at) > 1 else None,
+        },
         measures={
             "fencings": len(fenced.at),
             "swaps": len(fenced.swaps),
@@ -86,9 +83,6 @@ def _finding(facts: Facts, fenced: Fencing, *, alone: bool) -> Finding:
         },
         evidence=_evidence(facts, fenced),
         explains=("reprocess-duplicates", "group-churn"),
-        mitigate="Stop one of the processes; side effect: its capacity is missing until it has an id of its own.",
-        remedy="Derive group.instance.id from the pod's ordinal or the host, one deployment per id.",
-        verify=f"No line about fencing for ten minutes, and one host for {fenced.instance} in --members --verbose.",
     )
 
 
@@ -115,11 +109,11 @@ def _given_up(facts: Facts, fenced: Fencing) -> bool:
 
 def _evidence(facts: Facts, fenced: Fencing) -> tuple[Evidence, ...]:
     own = [
-        s.evidence.because("a process with this instance id")
+        s.evidence.because(say("printed"))
         for s in fencing.printed_ids(facts, fenced.group)
         if s.value == fenced.instance
     ]
     first_of_each = list({e.source: e for e in reversed(own)}.values())
-    swaps = [e.first.because("the member changes hands") for e in fenced.swaps]
-    lines = [e.first.because("and the other is fenced") for e in fenced.told]
+    swaps = [e.first.because(say("swap")) for e in fenced.swaps]
+    lines = [e.first.because(say("fenced")) for e in fenced.told]
     return (*reversed(first_of_each), *swaps[:_SHOWN], *lines[: 2 * _SHOWN])

@@ -8,33 +8,32 @@ members read the same.
 
 from __future__ import annotations
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.rocketmq.members import HEARTBEATS, groups, streams
+from mqlab.rocketmq.slots import Judgement
 from mqlab.rocketmq.subscriptions import Mismatch, mismatches
 from mqlab.shared.lag import waited
 from mqlab.shared.queues import Member, lag, spread
+from mqlab.words import Text, listed
 
 INCIDENT = "subscription-mismatch"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
+say = words.room(INCIDENT)
 
 
 def detect(facts: Facts) -> Result:
     """One finding for each group."""
     seen = groups(facts)
     if not any(streams(facts, group) for group in seen):
-        return Result(missing=("what each member subscribes to: consumerStatus or the broker's log",))
+        return Result(missing=(say("no-subscriptions"),))
     found = [mismatch for group in seen if (mismatch := mismatches(facts, group)) is not None]
     lasting = [mismatch for mismatch in found if _lasts(facts, mismatch)]
     if lasting:
         return Result(tuple(_finding(facts, mismatch) for mismatch in lasting))
     if found:
-        return Result(
-            rejected="; ".join(
-                f"{mismatch.group} changed its subscription, {_because(facts, mismatch)}" for mismatch in found
-            )
-        )
+        return Result(rejected=listed(_because(facts, mismatch) for mismatch in found))
     return CLEAR
 
 
@@ -44,8 +43,8 @@ def _lasts(facts: Facts, mismatch: Mismatch) -> bool:
     return (mismatch.until - mismatch.since > HEARTBEATS or _goes_on(facts, mismatch)) and not _release(facts, mismatch)
 
 
-def _because(facts: Facts, mismatch: Mismatch) -> str:
-    return "with a release of all members" if _release(facts, mismatch) else "and it was one again"
+def _because(facts: Facts, mismatch: Mismatch) -> Text:
+    return say("released" if _release(facts, mismatch) else "settled", group=mismatch.group)
 
 
 def _release(facts: Facts, mismatch: Mismatch) -> bool:
@@ -87,7 +86,12 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
         (mismatch.since, None if ongoing else mismatch.until),
         severity=Severity.CRITICAL if orphans else Severity.WARNING,
         ongoing=ongoing,
-        statement=f"{_who(mismatch)}. {_effect(mismatch)}",
+        slots={
+            "absent": [say("absent", clients=ids, topic=topic) for topic, ids in mismatch.absent.items()],
+            "topics": mismatch.topics,
+            "unread": [_unread(j) for j in mismatch.confirmed],
+            "tags": mismatch.tags,
+        },
         measures={
             "members_without_topic": len(absent) or None,
             "flips": mismatch.flips or None,
@@ -98,46 +102,18 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
         },
         evidence=(*mismatch.told, *_frozen(mismatch)),
         explains=("slow-consumer", "retention-loss"),
-        mitigate=(
-            f"Restart the members of {mismatch.group} that differ with the subscription of the others; side effect: "
-            "each restart rebalances the group."
-        ),
-        remedy="One group, one subscription: deploy all members together, or give the new one a group of its own.",
-        verify=(
-            f'mqadmin consumerStatus -g {mismatch.group} says "Same subscription in the same group of consumer", and '
-            "each queue's offset moves."
-        ),
         facts={"topics": ", ".join(mismatch.topics)},
     )
 
 
-def _who(mismatch: Mismatch) -> str:
-    told = [
-        f"{' and '.join(ids)} {'does' if len(ids) == 1 else 'do'} not read {t}" for t, ids in mismatch.absent.items()
-    ]
-    differing = f" ({', '.join(mismatch.topics)})" if mismatch.topics else ""
-    who = "; ".join(told) or f"its members subscribe to different things{differing}"
-    flips = f"; the broker took it from the group {units.number(mismatch.flips)} times" if mismatch.flips else ""
-    return f"In {mismatch.group}, {who}{flips}"
-
-
-def _effect(mismatch: Mismatch) -> str:
-    parts = [
-        f"nobody reads {spread(j.orphans)} of {j.topic}, since allocation counts all members: "
-        f"{units.number(sum(lag(j.paces[q].last) for q in j.expected))} messages wait"
-        for j in mismatch.confirmed
-    ]
-    if parts:
-        told = "; ".join(parts)
-        return f"{told[:1].upper()}{told[1:]}."
-    if not mismatch.tags:
-        return "Nothing in the material shows what that did to the queues."
-    return "Where only tags differ, the newest subscription wins and messages of the others are skipped unread."
+def _unread(judgement: Judgement) -> Text:
+    waiting = sum(lag(judgement.paces[queue].last) for queue in judgement.expected)
+    return say("unread", queues=spread(judgement.orphans), topic=judgement.topic, waiting=waiting)
 
 
 def _frozen(mismatch: Mismatch) -> tuple[Evidence, ...]:
     return tuple(
-        p.evidence.because(f"{queue} has no reader: its offset stands still")
+        p.evidence.because(say("frozen", queue=queue))
         for j in mismatch.confirmed
         for queue in j.expected[:2]
         for p in (j.paces[queue].first, j.paces[queue].last)

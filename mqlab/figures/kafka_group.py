@@ -87,13 +87,13 @@ def swim_lanes(view: RebalanceView) -> go.Figure:
     chart = figure(170 + 24 * len(lanes))
     chart.update_layout(margin={"b": 78, "t": 54}, legend={"yref": "container", "y": 0.0, "yanchor": "bottom"})
     draw_bands(chart, view.history)
-    draw_lanes(chart, bars, {end: (words, colour, 10) for end, (words, colour, _) in _ENDS.items()}, lanes)
+    draw_lanes(chart, bars, {end.value: (words, colour, 10) for end, (words, colour, _) in _ENDS.items()}, lanes)
     chart.update_traces(showlegend=False)
     for end, (words, colour, symbol) in _ENDS.items():
-        _draw_marks(chart, words, [bar for bar in bars if bar.kind == end], colour, symbol, legendgroup=end)
+        _draw_marks(chart, words, [bar for bar in bars if bar.kind == end.value], colour, symbol, legendgroup=end.value)
     for behind, colour in _CAUSES.items():
         own = [one for one in view.history if one.behind is behind]
-        marks = merged([Bar(REBALANCES, behind, one.started, one.started, rebalance_words(one)) for one in own])
+        marks = merged([Bar(REBALANCES, behind.value, one.started, one.started, rebalance_words(one)) for one in own])
         _draw_marks(chart, REBALANCES, marks, colour, "line-ns-open", showlegend=False)
     lane_axis(chart, lanes)
     return chart
@@ -114,12 +114,12 @@ def lane_bars(view: RebalanceView) -> tuple[Bar, ...]:
     first, last = view.window or (0.0, 0.0)
     bars = [
         Bar(
-            f"{cut(life.client_id, 32)}   {view.host(life)}".strip(), life.end,
+            f"{cut(life.client_id, 32)}   {view.host(life)}".strip(), life.end.value,
             first if life.since is None else life.since, last if life.until is None else life.until, _words(life),
         )
         for life in sorted(view.lives, key=lambda life: (life.since or 0.0, life.member_id))
     ]  # fmt: skip
-    bad = {bar.lane for bar in bars if bar.kind not in (End.LEFT, End.OPEN)}
+    bad = {bar.lane for bar in bars if bar.kind not in (End.LEFT.value, End.OPEN.value)}
     lanes = sorted({bar.lane for bar in bars}, key=lambda lane: (lane not in bad, lane))[:_MOST_LANES]
     return tuple(bar for lane in sorted(lanes) for bar in bars if bar.lane == lane)
 
@@ -130,16 +130,16 @@ def _words(life: Life) -> str:
     since = "before the material begins" if life.since is None else clock(life.since)
     until = "it stays" if life.until is None else clock(life.until)
     why = life.reason or life.because
-    return f"{since} to {until}{lasted}, {life.end.value}{f': {why}' if why else ''}"
+    return f"{since} to {until}{lasted}, {life.end.text}{f': {why}' if why else ''}"
 
 
 def rebalance_words(one: Rebalance) -> str:
     """What a rebalance was, for a reader who points at it."""
     generation = "" if one.generation is None else f" generation {one.generation}"
-    behind = "" if one.behind.value in (one.trigger.value, Behind.UNKNOWN.value) else f", behind it {one.behind.value}"
+    behind = "" if one.behind.value in (one.trigger.value, Behind.UNKNOWN.value) else f", behind it {one.behind.text}"
     who = f": {one.client_id}" if one.client_id else ""
     inferred = " (inferred)" if one.inferred else ""
-    return f"{clock(one.started)}{generation} {one.trigger.value}{behind}{who}{inferred}"
+    return f"{clock(one.started)}{generation} {one.trigger.text}{behind}{who}{inferred}"
 
 
 _Costs = list[tuple[Rebalance, float, str]]

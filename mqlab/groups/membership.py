@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts, Position, Series
 from mqlab.findings import Evidence
 from mqlab.kafka import groups as kafka_groups
@@ -29,6 +29,9 @@ from mqlab.rows import Batch
 from mqlab.shared.lag import Stretch, stretch_between
 from mqlab.shared.queues import TOGETHER, Points, Stream, spread
 from mqlab.shared.wording import sample
+from mqlab.words import Text
+
+say = words.room("membership")
 
 
 @per_facts
@@ -49,12 +52,12 @@ def is_kafka(facts: Facts, group: str) -> bool:
     return group not in rocketmq_members.groups(facts) and group in kafka_groups.groups(facts)
 
 
-def places(topic: str, queues: Iterable[str]) -> str:
+def places(topic: str, queues: Iterable[str]) -> Text:
     """``broker-a 0-3 of ORDERS``, or of Kafka ``partitions 0-3 of orders``."""
     names = list(queues)
     if any(not name.isdigit() for name in names):
-        return f"{spread(names)} of {topic}"
-    return f"{'partition' if len(names) == 1 else 'partitions'} {spread(names).replace(', ', ' and ')} of {topic}"
+        return say("queues", queues=spread(names), topic=topic)
+    return say("partitions", partitions=len(names), queues=spread(names).split(", "), topic=topic)
 
 
 def present(facts: Facts, group: str) -> Sequence[float]:
@@ -136,7 +139,7 @@ def _counts(facts: Facts, group: str) -> list[Series]:
 def _counted(facts: Facts, group: str, begin: float, end: float) -> list[tuple[float, Evidence]]:
     """Samples that count no members."""
     return [
-        (at, sample(facts, s, at, "no members are counted"))
+        (at, sample(facts, s, at, say("nobody")))
         for s in _counts(facts, group)
         for at, value in s.points
         if value == 0 and begin <= at < end
@@ -147,9 +150,9 @@ Part = tuple[float, float]
 """Begin and end."""
 
 _TROUBLE = {
-    Behind.POLL_TIMEOUT: "polls that took too long",
-    Behind.EXPIRY: "members that were silent for too long",
-    Behind.CRASH: "processes that died",
+    Behind.POLL_TIMEOUT: say("late"),
+    Behind.EXPIRY: say("silent"),
+    Behind.CRASH: say("died"),
 }
 """Rebalances that no one asked for, and that stop the work of the whole group."""
 _LOOP = 2
@@ -168,18 +171,18 @@ def steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch
     return stretch_between(queues, since, until) if until > since else None
 
 
-def disturbed(facts: Facts, group: str, rise: Stretch) -> str | None:
+def disturbed(facts: Facts, group: str, rise: Stretch) -> Text | None:
     """Why a Kafka group could not work while its lag rose, as history tells; None where nothing kept it from it."""
     if not is_kafka(facts, group):
         return None
     trouble = interrupted(facts, group, rise.since - SETTLING, rise.until)
     if len(trouble) >= _LOOP:
         causes = sorted({_TROUBLE[r.behind] for r in trouble})
-        return f"it rebalanced {len(trouble)} times for {' and '.join(causes)}"
+        return say("rebalanced", rebalances=len(trouble), causes=causes)
     failed = [e for e in facts.of_kind("commit-failed") if e.first_at and rise.since <= e.first_at <= rise.until]
     others = {source for name in groups(facts) if name != group for source in homes(facts, name)}
     own = [e for e in failed if e.group == group or (e.group is None and e.source not in others)]
-    return f"{sum(e.count for e in own)} of its commits failed" if len(own) >= _LOOP else None
+    return say("commits-failed", commits=sum(e.count for e in own)) if len(own) >= _LOOP else None
 
 
 def interrupted(facts: Facts, group: str, since: float, until: float) -> list[Rebalance]:
@@ -228,7 +231,7 @@ class Capacity:
     """Messages a second that the members can handle together."""
 
     messages_per_second: float
-    told: str
+    told: Text
     """How it is made up."""
     evidence: tuple[Evidence, ...]
 
@@ -245,9 +248,9 @@ def capacity(facts: Facts, group: str, since: float, until: float) -> Capacity |
         return None
     rate = sum(threads[client] * 1000 / times[client][0] for client in ids)
     each = sorted({(threads[client], round(times[client][0])) for client in ids})
-    shown = ", ".join(f"{units.counted(n, 'thread')} at {units.number(ms)} ms" for n, ms in each)
+    shown = [say("threads", threads=n, milliseconds=ms) for n, ms in each]
     places = tuple(dict.fromkeys(times[client][1] for client in ids))
-    return Capacity(rate, f"{units.counted(len(ids), 'member')} of {shown} a message can do", places)
+    return Capacity(rate, say("by-threads", members=len(ids), each=shown), places)
 
 
 def _by_polls(facts: Facts, group: str, ids: Iterable[str], since: float, until: float) -> Capacity | None:
@@ -261,8 +264,8 @@ def _by_polls(facts: Facts, group: str, ids: Iterable[str], since: float, until:
         return None
     rates = [sum(b.records for b in polls[c]) / sum(b.seconds for b in polls[c]) for c in members]
     longest = [max(polls[c], key=lambda b: (b.longest_seconds, -b.at)) for c in members]
-    each = ", ".join(f"{client} {units.digits(rate)}/s" for client, rate in zip(members, rates, strict=True))
-    return Capacity(sum(rates), f"While at work, {each}, together", tuple(b.evidence for b in longest))
+    each = [say("rate", client=client, rate=rate) for client, rate in zip(members, rates, strict=True)]
+    return Capacity(sum(rates), say("by-polls", each=each), tuple(b.evidence for b in longest))
 
 
 def _times(facts: Facts, group: str, since: float, until: float) -> dict[str, tuple[float, Evidence]]:
@@ -274,5 +277,5 @@ def _times(facts: Facts, group: str, since: float, until: float) -> dict[str, tu
         if client and series.labels.get("group") in (group, None) and inside:
             value = series.points[inside[-1]][1]
             if client not in found or value > found[client][0]:
-                found[client] = (value, sample(facts, series, series.points[inside[-1]][0], "time per message, ms"))
+                found[client] = (value, sample(facts, series, series.points[inside[-1]][0], say("time")))
     return found

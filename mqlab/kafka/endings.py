@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka import poll_limits
@@ -40,6 +41,9 @@ from mqlab.memo import per_facts
 from mqlab.rows import Batch, Shape
 from mqlab.shared.benign_lines import ORDERLY, WANTED
 from mqlab.shared.restarts import CLOCKS
+from mqlab.words import Text
+
+say = words.room("endings")
 
 EARLY, LATE = 0.3, 1.0
 """Seconds around max.poll.interval.ms in which a leave without a reason is one: applications round the times of their
@@ -51,8 +55,8 @@ _CLOSING = 60.0
 """Seconds that an application may take from saying that it stops to its LeaveGroup: twice the 30 of ``close()``."""
 _FAILING = frozenset({"commit-failed", "partitions-lost"})
 """What a client meets that was taken out of the group and does not know it."""
-EXITED = "its process exited without a word"
-WENT_ON = "the coordinator expelled it while its process went on"
+EXITED = say("exited")
+WENT_ON = say("went-on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ def ending(facts: Facts, lines: Lines, span: Span, told: Episode | None = None) 
     if POLL_TIMEOUT in span.reason or span.end is End.POLL_TIMEOUT:
         return Ending(End.POLL_TIMEOUT, None, "", (told.first,) if told else ())
     if told is not None and span.end in (End.LEFT, End.DROPPED):
-        return Ending(End.POLL_TIMEOUT, None, "the client's own log says so", (told.first,))
+        return Ending(End.POLL_TIMEOUT, None, say("own-log"), (told.first,))
     if span.end is End.EXPIRED and _went_on(lines, span, until):
         return Ending(span.end, None, WENT_ON)
     stop, because = _stopped(lines, span, until)
@@ -142,12 +146,8 @@ def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
     late = limit is not None and waited is not None and -EARLY <= waited - limit <= LATE
     if failed is None and not late:
         return Ending(span.end, None)
-    words = "it left"
-    if late:
-        words += f" {waited:.1f} s after its last poll, which is max.poll.interval.ms"
-    if failed is not None:
-        words += f"{',' if late else ''} while its process was still working and learned of it afterwards"
-    return Ending(End.POLL_TIMEOUT, None, words, (failed.first,) if failed else ())
+    because = say("left", waited=waited if late else None, failed=failed is not None)
+    return Ending(End.POLL_TIMEOUT, None, because, (failed.first,) if failed else ())
 
 
 def _went_on(lines: Lines, span: Span, until: float) -> bool:
@@ -185,16 +185,16 @@ _JOINS = frozenset({"join-started", "join-completed", "partitions-assigned"})
 _CLOSES = frozenset({"app-stopping", "leave-sent", "consumer-closed"})
 
 
-def failures(facts: Facts, known: Lines, every: Sequence[Span]) -> Mapping[int, str]:
+def failures(facts: Facts, known: Lines, every: Sequence[Span]) -> Mapping[int, Text]:
     """``id`` of a span → how it is known that its process failed, for those that left the group or just expired."""
     by_client: dict[str, list[tuple[Span, Episode | None]]] = defaultdict(list)
     for span in every:
         if span.end in (End.LEFT, End.EXPIRED):
             by_client[span.client_id].append((span, _closing(known, span)))
     return {
-        id(span): words
+        id(span): failure
         for client, own in sorted(by_client.items())
-        for span, words in _said_failure(facts, known, client, own)
+        for span, failure in _said_failure(facts, known, client, own)
     }
 
 
@@ -209,7 +209,7 @@ def _closing(known: Lines, span: Span) -> Episode | None:
 
 def _said_failure(
     facts: Facts, known: Lines, client: str, own: Sequence[tuple[Span, Episode | None]]
-) -> Iterator[tuple[Span, str]]:
+) -> Iterator[tuple[Span, Text]]:
     closings = sorted((c for _, c in own if c is not None), key=lambda e: (e.first_at or 0.0, e.first.line or 0))
     last_words = _last_words(facts, known.group, client, closings)
     for span, closing in own:
@@ -218,9 +218,9 @@ def _said_failure(
         done = _exit(known, client, closing.first_at if closing is not None else span.until)
         status = None if done is None else done.value_max
         if status not in (None, *WANTED) and (not asked or error):
-            yield span, f"its process left cleanly, but exited with status {status:.0f}"
+            yield span, say("exit-status", status=status)
         elif done is None and error and not asked:
-            yield span, f"its process left cleanly, right after an uncaught error: {error}"
+            yield span, say("uncaught", error=error)
 
 
 def _exit(known: Lines, client: str, at: float | None) -> Episode | None:

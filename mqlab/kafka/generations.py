@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mqlab import words
 from mqlab.facts import Episode
 from mqlab.kafka.log_lines import (
     STARTS,
@@ -25,6 +26,8 @@ from mqlab.kafka.log_lines import (
     trigger_of,
 )
 from mqlab.kafka.rows import ONCE, RESOLUTION, Trigger
+
+say = words.room("rebalances")
 
 _CHANGES = {
     "member-joined": Trigger.JOIN, "member-left": Trigger.LEAVE, "member-expired": Trigger.HEARTBEAT_EXPIRY,
@@ -49,7 +52,7 @@ class Generation:
     members: int | None = None
     """Members when it was stable, 0 where nobody was left; None where no line tells."""
     inferred: bool = False
-    because: str = "the coordinator's line says so"
+    because: str = ""
     classic: bool = True
 
 
@@ -107,7 +110,7 @@ def _generation(
         host=start.peer,
         members=0 if empty is not None and stable is None else count_told(counted) if counted else None,
         lines=tuple(e for e in (start, end, empty) if e is not None),
-        because="the coordinator's line says so" if start.reason else "",
+        because=say("by-coordinator") if start.reason else "",
     )
 
 
@@ -153,9 +156,7 @@ def _epoch(lines: Lines, bump: Episode, cause: Episode | None, until: float, ass
         host=cause.peer if cause else None,
         lines=tuple(e for e in (bump, cause, target) if e is not None),
         inferred=cause is None,
-        because="the coordinator's line before it says so"
-        if cause
-        else "the epoch changed although nobody joined or left",
+        because=say("by-line-before" if cause else "epoch-alone"),
         classic=False,
     )
 
@@ -253,7 +254,7 @@ def _of_joins(lines: Lines, joins: Sequence[_Join], before: Sequence[_Join]) -> 
         member_id=cause.member_id if cause else None,
         lines=tuple(dict.fromkeys((*((cause,) if cause else ()), first.lines[-1], first.lines[0]))),
         inferred=True,
-        because=f"client logs name the generation, {because}",
+        because=because,
     )
 
 
@@ -270,17 +271,17 @@ def _trigger(lines: Lines, joins: Sequence[_Join], before: Sequence[_Join]) -> t
         if leaves:
             line = max(leaves, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
             trigger = Trigger.POLL_TIMEOUT if line.kind == "poll-timeout" else Trigger.LEAVE
-            return trigger, line, "a member left just before"
+            return trigger, line, say("clients-left")
     new = [join for join in joins if _is_new(lines.clients, join)]
     for join in joins:
         for line in join.lines:
             trigger = trigger_of(client_reason(line.reason) or line.reason)
             moved = trigger is Trigger.COORDINATOR_MOVE and join in new
             if line.kind == "join-requested" and trigger is not Trigger.UNKNOWN and not moved:
-                return trigger, line, "and a member says why it joins"
+                return trigger, line, say("clients-reason")
     if new:
-        return Trigger.JOIN, new[0].lines[-1], "and a member joined that had not been in it"
-    return Trigger.UNKNOWN, None, "no line says why"
+        return Trigger.JOIN, new[0].lines[-1], say("clients-new")
+    return Trigger.UNKNOWN, None, say("clients-silent")
 
 
 def _is_new(clients: Mapping[str, Sequence[Episode]], join: _Join) -> bool:
@@ -316,5 +317,5 @@ def _recorded(lines: Lines, told: Sequence[Generation]) -> Iterator[Generation]:
                 stabilised=at if members else None,
                 members=members,
                 inferred=True,
-                because="a record of the group's state names the generation, and nothing its begin",
+                because=say("by-record"),
             )

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from mqlab import words
 from mqlab.errors import UnknownGroupError
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
@@ -21,7 +22,9 @@ from mqlab.memo import per_facts
 from mqlab.rocketmq import members
 from mqlab.shared.queues import TOGETHER, Member, Points, Snapshot, Stream, of_groups
 from mqlab.sources import Role
-from mqlab.units import counted
+from mqlab.words import Text
+
+say = words.room("groups")
 
 _KINDS = frozenset(
     {
@@ -177,12 +180,9 @@ def astray(facts: Facts, group: str) -> frozenset[str]:
     return frozenset(client for client, seconds in away.items() if seconds and min(seconds) > APART)
 
 
-def missing(clients: frozenset[str]) -> str:
+def missing(clients: frozenset[str]) -> Text:
     """What is missing where their clocks are off."""
-    return (
-        f"the clock of {', '.join(sorted(clients))}: generations that the coordinator made are joined there at another "
-        "time; give its zone with --log-tz"
-    )
+    return say("clock", clients=sorted(clients))
 
 
 _END_KINDS = ("member-expired", "member-dropped", "rebalance-started", "member-left")
@@ -211,10 +211,10 @@ def returning(facts: Facts, group: str) -> tuple[Evidence, ...]:
     every = lives(facts, group)
     for life in every:
         for line in life.evidence[:1]:
-            names[life.client_id].setdefault(life.member_id, line.because("one of its member ids"))
+            names[life.client_id].setdefault(life.member_id, line.because(say("member-id")))
     for p in facts.positions:
         if p.group == group and p.client_id and p.member_id:
-            where = Evidence(p.source, p.line, p.text, "one of its member ids")
+            where = Evidence(p.source, p.line, p.text, say("member-id"))
             names[p.client_id].setdefault(p.member_id, where)
             at_once[p.source, p.client_id].add(p.member_id)
     spans = [(o.client_id, o.since or 0.0, o.until or o.since or 0.0, o) for o in every]
@@ -244,7 +244,7 @@ def of_life(facts: Facts, life: Life) -> tuple[Evidence, ...]:
     if not found:
         return ()
     place = min(found, key=lambda e: (_END_KINDS.index(e.kind), abs((e.first_at or 0.0) - at))).first
-    return (place.because("the coordinator takes it out"),)
+    return (place.because(say("taken-out")),)
 
 
 def once(places: Iterable[Evidence]) -> tuple[Evidence, ...]:
@@ -258,23 +258,14 @@ def once(places: Iterable[Evidence]) -> tuple[Evidence, ...]:
 _ENDS = frozenset({Trigger.LEAVE, Trigger.POLL_TIMEOUT, Trigger.HEARTBEAT_EXPIRY})
 
 
-def triggers(rows: Sequence[Rebalance], own: Sequence[Rebalance], name: str) -> str:
+def triggers(rows: Sequence[Rebalance], own: Sequence[Rebalance], name: str) -> Text | None:
     """``16 rebalances: 5 poll timeouts, 9 joins after them, 2 others``; *name* is what an end among *own* is called.
 
-    Empty without rebalances. A cooperative group makes a second rebalance of each: those are follow-ups.
+    None without rebalances. A cooperative group makes a second rebalance of each: those are follow-ups.
     """
     ends = sum(row.trigger in _ENDS for row in own)
     joins = sum(row.trigger is Trigger.JOIN for row in own)
     follow = sum(row.trigger is Trigger.FOLLOW_UP for row in rows)
-    them = "it" if ends == 1 else "them"
-    parts = [
-        f"{count} {one if count == 1 else many}"
-        for count, one, many in (
-            (ends, name, f"{name}s"),
-            (joins, f"join after {them}", f"joins after {them}"),
-            (follow, "follow-up", "follow-ups"),
-            (len(rows) - ends - joins - follow, "other", "others"),
-        )
-        if count > 0
-    ]
-    return f"{counted(len(rows), 'rebalance')}: {', '.join(parts)}" if rows else ""
+    counts = {name: ends, "joins": joins, "follow-ups": follow, "others": len(rows) - ends - joins - follow}
+    parts = [say(kind, times=times, ends=ends) for kind, times in counts.items() if times > 0]
+    return say("triggers", rebalances=len(rows), parts=parts) if rows else None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka import groups, poll_limits
@@ -28,6 +28,9 @@ from mqlab.kafka.rows import HEARD, ONCE, Behind, End, Life, Rebalance
 from mqlab.memo import per_facts
 from mqlab.rows import Batch
 from mqlab.shared.wording import sample
+from mqlab.words import listed
+
+say = words.room("poll-timeout")
 
 EARLY = 0.9
 """Share of the limit from which a wait is the limit: the line that tells of a poll comes after the poll, by up to the
@@ -358,8 +361,8 @@ class Cause:
 
     told: str
     evidence: tuple[Evidence, ...]
-    remedy: str = ""
-    """What helps against it, where that is something else than smaller polls."""
+    record: bool = False
+    """It is one record, against which smaller polls do not help."""
 
 
 def cause(facts: Facts, case: Case) -> Cause | None:
@@ -369,17 +372,14 @@ def cause(facts: Facts, case: Case) -> Cause | None:
     if not known:
         return None
     places = tuple(place for one in known for place in one.evidence)
-    return Cause("; ".join(one.told for one in known), places, known[0].remedy)
+    return Cause(listed(one.told for one in known), places, known[0].record)
 
 
 def _record(facts: Facts, group: str) -> Cause | None:
     """A record that is tried in the polling thread without end."""
     for one in behind(facts, group):
-        told = (
-            f"{one.topic}-{one.queue}@{one.offset} was tried {units.number(one.tries)} times without a poll in between"
-        )
-        place = one.failures[0].first.because("the record fails")
-        return Cause(told, (place,), "Bounded retries, and a dead-letter topic for the record.")
+        told = say("tried", topic=one.topic, queue=one.queue, offset=str(one.offset), tries=one.tries)
+        return Cause(told, (one.failures[0].first.because(say("record-line")),), record=True)
     return None
 
 
@@ -390,14 +390,12 @@ def _answers(facts: Facts, case: Case) -> Cause | None:
     slower = mean >= SLOWER * mean_before and mean >= PART * ((case.pace.mean if case.pace else 0.0) or mean)
     if not requests or not (slower or failing >= max(FAILING, MORE * failing_before)):
         return None
-    was = f" (before: {units.brief(mean_before)})" if mean_before else ""
-    wrong = f", {units.percent(failing)} of them 5xx" if failing else ""
     places = []
     for series in facts.named("http.slowest_seconds"):
         inside = [(value, at) for at, value in series.points if since <= at <= until]
         if inside:
-            places.append(sample(facts, series, max(inside)[1], "the slowest answer of ten seconds"))
-    told = f"answers of the called service took {units.brief(mean)} on average{was}{wrong}"
+            places.append(sample(facts, series, max(inside)[1], say("slowest")))
+    told = say("answers", mean=mean, before=mean_before or None, failing=failing or None)
     return Cause(told, tuple(places[:_SHOWN]))
 
 
@@ -421,7 +419,6 @@ def _calls(facts: Facts, case: Case) -> Cause | None:
     first = min((c.first_at for c in facts.coverage if c.first_at is not None), default=since)
     if not now or failed / max(1.0, until - since) < MORE * before / max(1.0, since - first):
         return None
-    words = sorted({e.reason for e in now if e.reason})
-    what = f" ({', '.join(words[:_SHOWN])})" if words else ""
-    places = tuple(e.first.because("a call that failed") for e in now[:_SHOWN])
-    return Cause(f"{units.counted(failed, 'call')} to it failed{what}", places)
+    reasons = sorted({e.reason for e in now if e.reason})[:_SHOWN]
+    places = tuple(e.first.because(say("call-line")) for e in now[:_SHOWN])
+    return Cause(say("calls", calls=failed, reasons=reasons or None), places)

@@ -13,6 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.kafka.generations import Generation
 from mqlab.kafka.groups import topics
@@ -21,6 +22,8 @@ from mqlab.kafka.member_ledgers import ledgers, noted_records
 from mqlab.kafka.rows import ONCE, RESOLUTION, Rebalance, Trigger
 from mqlab.memo import per_facts
 from mqlab.shared.restarts import CLOCKS
+
+say = words.room("rebalances")
 
 _GIVEN_UP = frozenset({"partitions-revoked", "partitions-lost"})
 
@@ -126,11 +129,11 @@ def follow_up(facts: Facts, group: str, old: Generation | None, generation: Gene
         return ""
     near = _own(facts, group, generation, old.started)
     if any(e.kind == "join-requested" and FOLLOW_UP in (e.reason or "") for e in near):
-        return "the client says that it gave up partitions and rejoins"
+        return say("follow-up-said")
     if any(e.kind in _GIVEN_UP and e.value_max for e in near) and cooperative(facts, group):
-        return "the client gave up partitions just before it rejoined"
+        return say("follow-up-gave-up")
     if cooperative(facts, group) and not near:
-        return "a member rejoined right after a cooperative rebalance"
+        return say("follow-up-at-once")
     return ""
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.kafka.endings import EXITED, WENT_ON
 from mqlab.kafka.generations import Generation, generations
@@ -23,6 +24,9 @@ from mqlab.kafka.rebalance_costs import cooperative, delayed, eager, follow_up, 
 from mqlab.kafka.rows import ONCE, Behind, End, Life, Rebalance, Trigger
 from mqlab.memo import per_facts
 from mqlab.shared.restarts import BACKOFF
+from mqlab.words import listed
+
+say = words.room("rebalances")
 
 _BEGIN = "rebalance-started"
 _ENDS = ("rebalance-stabilized", "rebalance-assigned", "group-emptied")
@@ -143,11 +147,11 @@ def _joined(generation: Generation, life: Life | None, lineage: _Lineage) -> _Ca
         behind, because = _again(life, life.before)
         return _Cause(Trigger.JOIN, behind, behind is not Behind.UNKNOWN, because, life)
     if life.client_id == life.member_id and lineage.nameless_since <= _since(life):
-        return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "nothing says which client it is", life)
+        return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, say("nameless"), life)
     fresh = life.process_started is not None and life.process_started - lineage.since > BACKOFF
     if fresh or lineage.since == -inf:
-        return _Cause(Trigger.JOIN, Behind.START, True, "no member of that name had been there before", life)
-    return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "the material does not go back far enough", life)
+        return _Cause(Trigger.JOIN, Behind.START, True, say("first"), life)
+    return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, say("not-far-enough"), life)
 
 
 def _again(life: Life, old: Life) -> tuple[Behind, str]:
@@ -156,31 +160,28 @@ def _again(life: Life, old: Life) -> tuple[Behind, str]:
         return Behind.CRASH, old.failed
     if life.process_started is not None:
         if old.end is End.POLL_TIMEOUT or old.because == WENT_ON:
-            return Behind.RESTART, "its process was restarted after the member had left the group"
+            return Behind.RESTART, say("restarted-late")
         if old.because != EXITED and (old.process_stopped is not None or old.end is End.LEFT):
-            return Behind.RESTART, "its process stopped and a new one joined"
-        return Behind.CRASH, _DIED
+            return Behind.RESTART, say("new-process")
+        return Behind.CRASH, say("died")
     if old.end is End.POLL_TIMEOUT:
-        return Behind.POLL_TIMEOUT, ": ".join(filter(None, ("it rejoins after a poll timeout", old.because)))
+        return Behind.POLL_TIMEOUT, say("rejoins-late", why=old.because or None)
     if old.end is End.EXPIRED:
-        return Behind.EXPIRY, "it rejoins after the coordinator expelled it"
+        return Behind.EXPIRY, say("rejoins-expelled")
     if old.process_stopped is not None or any(word in old.reason for word in CLOSED):
-        return Behind.RESTART, "it rejoins after a clean leave"
-    return Behind.UNKNOWN, "it had been a member before, and nothing says why it left"
-
-
-_DIED = "its process was restarted without announcing a shutdown"
+        return Behind.RESTART, say("rejoins-left")
+    return Behind.UNKNOWN, say("returns")
 
 
 def _left(generation: Generation, life: Life | None, lineage: _Lineage) -> _Cause:
     if generation.trigger is Trigger.POLL_TIMEOUT or (life is not None and life.end is End.POLL_TIMEOUT):
         said = POLL_TIMEOUT in generation.reason
-        because = generation.because if said or life is None else life.because or "the client's own log says so"
+        because = generation.because if said or life is None else life.because or say("by-client")
         return _Cause(Trigger.POLL_TIMEOUT, Behind.POLL_TIMEOUT, generation.inferred or not said, because, life)
     if life is not None and life.failed:
         return _Cause(Trigger.LEAVE, Behind.CRASH, True, life.failed, life)
     if life is None or (life.process_stopped is None and not any(word in life.reason for word in CLOSED)):
-        return _Cause(Trigger.LEAVE, Behind.UNKNOWN, generation.inferred, "it left, and nothing says why", life)
+        return _Cause(Trigger.LEAVE, Behind.UNKNOWN, generation.inferred, say("leaves"), life)
     behind, because = _back(life, lineage)
     return _Cause(Trigger.LEAVE, behind, True, because, life)
 
@@ -188,8 +189,8 @@ def _left(generation: Generation, life: Life | None, lineage: _Lineage) -> _Caus
 def _back(life: Life, lineage: _Lineage) -> tuple[Behind, str]:
     new = lineage.after.get(id(life))
     if new is not None and _since(new) - (life.until or 0.0) <= BACKOFF:
-        return Behind.RESTART, "its process stopped and was started again"
-    return Behind.STOP, "its process stopped and was not started again"
+        return Behind.RESTART, say("back")
+    return Behind.STOP, say("gone")
 
 
 def _expired(generation: Generation, life: Life | None, lineage: _Lineage) -> _Cause:
@@ -200,11 +201,10 @@ def _expired(generation: Generation, life: Life | None, lineage: _Lineage) -> _C
         return _Cause(trigger, Behind.EXPIRY, generation.inferred, WENT_ON, life)
     if life is not None and life.process_stopped is not None:
         behind, because = _back(life, lineage)
-        how = "a static member says nothing when it stops; " if life.static else ""
-        return _Cause(trigger, behind, True, how + because, life)
+        return _Cause(trigger, behind, True, listed([say("static"), because]) if life.static else because, life)
     new = lineage.after.get(id(life))
     if new is not None and new.process_started is not None:
-        return _Cause(trigger, Behind.CRASH, True, _DIED, life)
+        return _Cause(trigger, Behind.CRASH, True, say("died"), life)
     return _Cause(trigger, Behind.EXPIRY, generation.inferred, generation.because, life)
 
 
@@ -223,7 +223,7 @@ def history(facts: Facts, group: str) -> tuple[Rebalance, ...]:
         if because:
             cause = _Cause(Trigger.FOLLOW_UP, Behind.UNKNOWN, True, because)
         elif own is not Trigger.UNKNOWN:
-            cause = _Cause(own, Behind.UNKNOWN, True, "the client's own log says why it rejoins")
+            cause = _Cause(own, Behind.UNKNOWN, True, say("own-reason"))
         else:
             cause = _cause(generation, lineage)
         rows.append(_row(group, old, generation, cause, rows[-1] if rows else None))

@@ -80,7 +80,7 @@ def changes(facts: Facts, group: str) -> tuple[Change, ...]:
     """Rebalances of *group* from which on partitions had other owners, and static members that were replaced."""
     found = [
         Change(
-            r.started, str(r.trigger) if r.behind in (Behind.UNKNOWN, str(r.trigger)) else f"{r.trigger} ({r.behind})",
+            r.started, r.what,
             r.behind in _FAULTS or r.trigger is Trigger.STATIC_FENCED, r.behind is Behind.CRASH, r.evidence[:1],
         )
         for r in history(facts, group)

@@ -13,6 +13,7 @@ from itertools import pairwise
 from math import inf, nextafter
 from statistics import median
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.kafka import groups, log_lines, poll_limits
 from mqlab.kafka.endings import EXITED
@@ -24,7 +25,9 @@ from mqlab.rows import Shape
 from mqlab.shared import configured
 from mqlab.shared.benign_lines import ORDERLY, WANTED
 from mqlab.shared.restarts import BACKOFF, CLOCKS, TAKEN_BACK, Restart, Round, runs
-from mqlab.units import counted
+from mqlab.words import Text
+
+say = words.room("restarts")
 
 NEAR = 60.0
 """Seconds around the end of a process in which an exit, an error or another name belongs to it: the last line of a
@@ -113,8 +116,8 @@ def _restart(old: Life, new: Life) -> Restart:
         orderly=old.end is End.LEFT or (old.process_stopped is not None and old.because != EXITED),
         lived=None if old.since is None else stopped - old.since,
         evidence=(
-            *(place.because("a member ends") for place in old.evidence[-1:]),
-            *(place.because("and comes again") for place in new.evidence[:1]),
+            *(place.because(say("ends")) for place in old.evidence[-1:]),
+            *(place.because(say("comes")) for place in new.evidence[:1]),
         ),
     )
 
@@ -157,26 +160,26 @@ def releases(facts: Facts, group: str) -> tuple[Round, ...]:
     return tuple(round_ for round_ in rounds(facts, group) if _why_not(facts, round_) is None)
 
 
-def no_release(facts: Facts, group: str) -> str | None:
+def no_release(facts: Facts, group: str) -> Text | None:
     """Why restarts of a group's members are no release; None where there are none or they are one."""
     reason = next(filter(None, (_why_not(facts, round_) for round_ in rounds(facts, group))), None)
-    return f"{group}: {reason}" if reason else None
+    return say("because", group=group, reason=reason) if reason else None
 
 
-def _why_not(facts: Facts, round_: Round) -> str | None:
+def _why_not(facts: Facts, round_: Round) -> Text | None:
     ended = [(life.until, life) for life in lives(facts, round_.group) if life.until is not None]
     near = [life for until, life in ended if round_.since - NEAR <= until <= round_.until]
     if any(life.end in _BROKEN or fenced(life) for life in near) or _failing(facts, round_):
-        return "its members were restarted after they had dropped out of the group"
+        return say("dropped-out")
     if any(life.failed for life in near):
-        return "a process failed, though it left the group in good order"
+        return say("failed")
     died = {one.member for one in round_.restarts if not one.orderly and not _deployed(facts, one)}
     if died:
-        return f"{counted(len(died), 'member')} ended without leaving the group and without a line that says so"
+        return say("wordless", members=len(died))
     if not round_.whole:
-        return "not all of its members were restarted, or not equally often"
+        return say("not-all")
     if not round_.sequence:
-        return "its members were stopped together"
+        return say("together")
     return None
 
 

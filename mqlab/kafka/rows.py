@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum
 
+from mqlab import words
 from mqlab.findings import Evidence
 from mqlab.shared.restarts import CLOCKS
+from mqlab.words import Text
+
+say = words.room("rebalances")
 
 
-class Trigger(StrEnum):
+class _Named(Enum):
+    """A kind that tables and figures show."""
+
+    @property
+    def text(self) -> Text:
+        """What it is called."""
+        return say("kind", of=self)
+
+    def __str__(self) -> str:
+        """What it is called."""
+        return self.text
+
+
+class Trigger(_Named):
     """What made the coordinator begin a new generation, or bump the epoch of a KIP-848 group."""
 
     JOIN = "join"
@@ -26,7 +43,7 @@ class Trigger(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Behind(StrEnum):
+class Behind(_Named):
     """What is behind the trigger, in the life of the member that caused it."""
 
     POLL_TIMEOUT = "poll timeout"
@@ -81,6 +98,12 @@ class Rebalance:
     evidence: tuple[Evidence, ...]
 
     @property
+    def what(self) -> Text:
+        """What began it, and what is behind it where that is known and something else."""
+        other = self.behind if self.behind.value not in (self.trigger.value, Behind.UNKNOWN.value) else None
+        return say("what", trigger=self.trigger, behind=other)
+
+    @property
     def empty(self) -> bool:
         """Nobody was left in the group."""
         return self.members_after == 0
@@ -100,7 +123,7 @@ ONCE = 10.0
 again within the shortest default of session.timeout.ms (10000 before 3.0)."""
 
 
-class End(StrEnum):
+class End(_Named):
     """How the life of a member ended."""
 
     LEFT = "left"

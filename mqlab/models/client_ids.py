@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import Enum
 from ipaddress import ip_address, ip_network
-from typing import Final
 
 _VERSION = re.compile(r"[vV]?(\d+)[._](\d+)(?:[._](\d+))?")
 _INSTANCE = re.compile(r"(?P<pid>\d+)(?:#(?P<nano>-?\d+))?")
@@ -44,45 +44,14 @@ class ClientId:
     stream: bool = False
 
 
-@dataclass(frozen=True)
-class Risk:
+class Risk(Enum):
     """One way in which two processes come to have the same id."""
 
-    name: str
-    because: str
-    repair: str
-
-
-_NAME_EACH = "give each process its own -Drocketmq.client.name (the name of the pod or host)"
-_ADDRESS_EACH = "setClientIP to the host's address"
-_NANO = "use a client from 4.9.0 on, which adds a nanosecond number"
-
-BRIDGE_ADDRESS: Final = Risk(
-    "repeated address",
-    "every host has this container bridge or loopback address, so it tells no process from one on another host",
-    f"{_NANO}, or {_ADDRESS_EACH}, or {_NAME_EACH}",
-)
-SMALL_PID: Final = Risk(
-    "pid of a container",
-    "processes in containers have the same small pid in every copy of the image",
-    f"{_NANO}, or {_NAME_EACH}",
-)
-PID_ALONE: Final = Risk(
-    "no nanosecond number",
-    "only address and pid tell processes apart",
-    f"{_NANO}, or {_NAME_EACH}",
-)
-EXPLICIT_NAME: Final = Risk(
-    "configured instance name",
-    "the instance name is configured and used as it is, so all processes that have it at this address share the id",
-    f"do not set the instance name, or {_NAME_EACH}; a newer client does not help",
-)
-DEFAULT_NAME: Final = Risk(
-    "DEFAULT of broadcast mode",
-    "a broadcast consumer keeps DEFAULT, so all of one address share the id and the file of their offsets; "
-    "allocation does not use it",
-    f"run one broadcast consumer of a group per address, or {_NAME_EACH}",
-)
+    BRIDGE_ADDRESS = "bridge-address"
+    SMALL_PID = "small-pid"
+    PID_ALONE = "pid-alone"
+    EXPLICIT_NAME = "explicit-name"
+    DEFAULT_NAME = "default-name"
 
 
 def parse(text: str) -> ClientId | None:
@@ -119,10 +88,14 @@ def risks(client: ClientId, version: str | None = None) -> tuple[Risk, ...]:
     if client.nano is not None:
         return ()
     if client.instance == "DEFAULT":
-        return (DEFAULT_NAME,)
+        return (Risk.DEFAULT_NAME,)
     if client.pid is None or adds_nano(version):
-        return (EXPLICIT_NAME, BRIDGE_ADDRESS) if _repeats(client.ip) else (EXPLICIT_NAME,)
-    found = [(BRIDGE_ADDRESS, _repeats(client.ip)), (SMALL_PID, client.pid <= _SMALL_PID), (PID_ALONE, True)]
+        return (Risk.EXPLICIT_NAME, Risk.BRIDGE_ADDRESS) if _repeats(client.ip) else (Risk.EXPLICIT_NAME,)
+    found = [
+        (Risk.BRIDGE_ADDRESS, _repeats(client.ip)),
+        (Risk.SMALL_PID, client.pid <= _SMALL_PID),
+        (Risk.PID_ALONE, True),
+    ]
     return tuple(risk for risk, there in found if there)
 
 

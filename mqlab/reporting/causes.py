@@ -52,8 +52,8 @@ def causes(
 def _triggers(steps: Sequence[Step], lead: Dossier) -> Iterator[Link]:
     for step in steps:
         if step.name == "trigger":
-            place = lead.finding.facts.get("trigger", "").partition("  ")[2]
-            proof = place or ("by its moment" if step.inferred else "told by the finding")
+            seen = lead.finding.trigger
+            proof = where(seen.evidence) if seen else ("by its moment" if step.inferred else "told by the finding")
             yield Link("Trigger", f"{step.at} {step.text}".strip(), step.href, proof, step.inferred)
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from mqlab import units
+from mqlab import words
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Severity
@@ -15,6 +15,8 @@ from mqlab.headline import begins
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.evidence import by_time
 from mqlab.views.deaths import Death, deaths
+
+say = words.room("chronology")
 
 _TOLD = ("broker-stopped", "broker-started", "out-of-memory", "process-exit", "process-started", "rebalance-started")
 _GRAVE = ("broker-stopped", "out-of-memory", "process-exit")
@@ -111,19 +113,17 @@ def _of_findings(diagnosis: Diagnosis) -> Iterator[Happening]:
         begin, end = finding.started_at, finding.ended_at
         if begin is not None:
             what = begins(diagnosis, finding)
-            told = (
-                f"{what} ({finding.incident}, {finding.subject})" if what else f"{finding.incident}: {finding.subject}"
-            )
+            told = say("onset" if what else "onset-unnamed", begins=what, **_names(finding))
             yield Happening(begin.timestamp(), told, href, mark="onset" if lead else "", weight=weight)
         if end is not None and end != begin:
             last = finding.ongoing or not finding.over
-            told = (
-                f"{finding.incident} is last seen: {finding.subject}"
-                if last
-                else f"{finding.incident} ends: {finding.subject}"
-            )
+            told = say("last-seen" if last else "end", **_names(finding))
             mark = "end" if lead and not last else ""
             yield Happening(end.timestamp(), told, href, mark=mark, weight=weight)
+
+
+def _names(finding: Finding) -> dict[str, str]:
+    return {"incident": finding.incident, "subject": finding.subject}
 
 
 def _of_changes(changes: Sequence[Change], lead: Finding | None, notes: IncidentNotes) -> Iterator[Happening]:
@@ -131,8 +131,7 @@ def _of_changes(changes: Sequence[Change], lead: Finding | None, notes: Incident
     for number, change in enumerate(changes, start=1):
         if change.at is None:
             continue
-        was = "" if change.before is None else f"{change.before} → "
-        told = f"{change.what}: {was}{change.after or '—'}"
+        told = say("change", what=change.what, was=change.before, after=change.after or "—")
         place = where(change.evidence[0]) if change.evidence else ""
         weight = 1 if change.before is not None else 2 if _during(change.at, lead) else _LIGHT
         one = Happening(change.at, told, f"#C{number}", place, inferred=change.inferred, weight=weight)
@@ -149,9 +148,9 @@ def _during(at: float, lead: Finding | None) -> bool:
 
 def _of_people(notes: IncidentNotes) -> Iterator[Happening]:
     said = (
-        ("detected", notes.detected, "People notice it"),
-        ("mitigated", notes.mitigated, "People stop the harm"),
-        ("resolved", notes.resolved, "People call it resolved"),
+        ("detected", notes.detected, say("detected")),
+        ("mitigated", notes.mitigated, say("mitigated")),
+        ("resolved", notes.resolved, say("resolved")),
     )
     for mark, at, told in said:
         if at is not None:
@@ -162,13 +161,12 @@ def _of_people(notes: IncidentNotes) -> Iterator[Happening]:
 
 def _of_death(death: Death) -> Happening:
     place = where(death.evidence[-1]) if death.evidence else ""
-    return Happening(death.since, f"{death.who}: {death.how}", place=place, inferred=True, weight=1)
+    return Happening(death.since, say("death", who=death.who, how=death.how), place=place, inferred=True, weight=1)
 
 
 def _of_process(episode: Episode) -> Happening:
-    who = next((name for name in (episode.client_id, episode.node, episode.group) if name), "")
-    times = f" × {units.number(episode.count)}" if episode.count > 1 else ""
-    told = f"{episode.kind.replace('-', ' ')} {who}".strip() + times
+    many, who = episode.count if episode.count > 1 else None, episode.client_id or episode.node or None
+    told = say("happened", kind=episode.kind, who=who, group=episode.group or None, many=many)
     return Happening(
         episode.first_at or 0.0, told, place=where(episode.first), weight=2 if episode.kind in _GRAVE else _LIGHT
     )

@@ -21,7 +21,6 @@ or two later. Judgement, no default behind it."""
 _AT_END = 120.0
 _OF_BROKERS = frozenset({"acks1-failover-loss", "unclean-election-loss", "under-min-isr", "reconnect-storm"})
 """Classes that a broker's death sets off."""
-_TOLD = re.compile(r"(?:(?P<at>\d\d:\d\d:\d\d) )?(?P<what>.*?)(?:  (?P<place>\S+))?$")
 _LONGEST = 60
 _MITIGATION = " (inferred)"
 
@@ -54,10 +53,9 @@ def course(facts: Facts, diagnosis: Diagnosis, changes: Sequence[Change]) -> tup
 
 
 def _trigger(facts: Facts, first: Finding, changes: Sequence[Change], anchor: str) -> Iterator[Step]:
-    told = _TOLD.match(first.facts.get("trigger", ""))
-    if told is not None and told["what"]:
-        places = [f"{anchor}-e{number}" for number, one in enumerate(first.evidence, 1) if where(one) == told["place"]]
-        yield Step("trigger", told["at"] or "", told["what"], next(iter(places), anchor))
+    if (seen := first.trigger) is not None:
+        places = [number for number, one in enumerate(first.evidence, 1) if where(one) == where(seen.evidence)]
+        yield Step("trigger", units.clock(seen.at), seen.what, f"{anchor}-e{places[0]}" if places else anchor)
     elif died := _died(facts, first):
         yield died
     elif cause := first.facts.get("cause", "").partition("; ")[0]:

@@ -40,6 +40,8 @@ AGAIN = ("duplicated_records", "duplicated_records_estimated")
 """Measures of messages that did not arrive, and of those that came more than once."""
 _KINDS = {"pending_records": "waiting", "peak_lag": "waiting", "lost_records": "lost", "dropped_messages": "lost"}
 """Measures that count the same messages at other places."""
+_ONCE = (*AGAIN, "peak_lag", "pending_records")
+"""Measures of which one group has one amount, whatever brought it about: of two findings the larger holds the other."""
 _MOST = 7
 _NAMED = 4
 LASTED = "#story-timeline"
@@ -80,7 +82,7 @@ def effects_of(found: Sequence[Dossier]) -> Iterator[Effect]:
         kind = _KINDS.get(name, name)
         for one in found:
             measures = one.finding.measures
-            if measures.get(name) and not any(kind == other and _kin(one, known) for other, known in told):
+            if measures.get(name) and not any(kind == other and _kin(one, known, name) for other, known in told):
                 told.append((kind, one))
                 words = (single if measures[name] == 1 else many).format(units.told(measures, name))
                 several = sum(other == kind for other, _ in told) > 1
@@ -100,10 +102,13 @@ def _copies(diagnosis: Diagnosis) -> Iterator[Effect]:
         )
 
 
-def _kin(one: Dossier, other: Dossier) -> bool:
-    """Whether both count the same: one finding, or one that explains the other."""
+def _kin(one: Dossier, other: Dossier, name: str) -> bool:
+    """Whether *one* counts what the *other* counts: one finding, one that explains the other, a part of it."""
     first, second = one.finding, other.finding
-    return one is other or second.incident in first.explains or first.incident in second.explains
+    if one is other or second.incident in first.explains or first.incident in second.explains:
+        return True
+    same = first.subject.partition("/")[0] == second.subject.partition("/")[0]
+    return name in _ONCE and same and first.measures[name] <= second.measures.get(name, 0)
 
 
 def lasted(diagnosis: Diagnosis, lead: Finding, notes: IncidentNotes) -> float | None:

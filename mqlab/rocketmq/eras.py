@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Change, Evidence
 from mqlab.models.queue_allocation import unique
@@ -21,6 +22,10 @@ from mqlab.rocketmq.shared_client_ids import Case
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.shared.actors import folder
 from mqlab.shared.queues import Member, Membership, Pace, Snapshot, Stream, of_groups, paces, place
+from mqlab.words import Text
+
+say = words.room("eras")
+say_change = words.room("changes")
 
 _RANKS = {"broker log": 2, "listing": 1, "client logs": 0}
 """Which source to follow where they know equally many processes: the log dates each coming and going."""
@@ -132,21 +137,22 @@ def member_changes(facts: Facts) -> Iterator[Change]:
             went, came = Counter(before.ids) - Counter(after.ids), Counter(after.ids) - Counter(before.ids)
             if went or came:
                 places = _places(after, came) or _places(before, went)
-                now = _named(came) or "gone"
-                yield Change(after.since, f"group {group} members", _named(went), now, places)
+                now = _named(came) or say_change("gone")
+                yield Change(after.since, say_change("members", group=group), _named(went), now, places)
 
 
 def _places(era: Era, ids: Counter[str]) -> tuple[Evidence, ...]:
     return tuple(m.evidence for m in era.members if m.client_id in ids)[:_MOST]
 
 
-def _named(ids: Counter[str]) -> str | None:
+def _named(ids: Counter[str]) -> Text | None:
     """``a, 3 × b and 2 more``; None without any."""
     names = [name if times == 1 else f"{times} × {name}" for name, times in sorted(ids.items())]
-    return ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "") or None
+    return say_change("ids", ids=names) if names else None
 
 
-_TOOL = "a tool that asked it"
+_TOOL = "*"
+"""A tool that asked a process, among folders of logs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +247,7 @@ def had_been_unique(facts: Facts, group: str, era: Era, known: Sequence[Terms]) 
     members = tuple(Member(new, m.place, m.evidence) for new, m in names.items())
     renamed = [replace(t, absent=tuple(new for given in t.absent for new in absent.get(given, ()))) for t in known]
     assumed = replace(era, members=members)
-    found = panel(facts, group, "had each process an id of its own", assumed, renamed)
+    found = panel(facts, group, say("unique"), assumed, renamed)
     return replace(found, shares=tuple(replace(s, said={}, speaking={}, pace=None) for s in found.shares))
 
 
@@ -257,23 +263,23 @@ def _told(facts: Facts, group: str, topic: str, era: Era) -> Mapping[str, tuple[
     for one in facts.assignments:
         if one.group != group or one.topic != topic or one.client_id not in era.ids or one.at is None:
             continue
-        words = told[one.client_id]
-        own = words.get(folder(one.source))
+        by_place = told[one.client_id]
+        own = by_place.get(folder(one.source))
         if own is not None:
             if own[0] == one.at:
                 own[1].add(one.queue)
         elif era.since + slots.SETTLING <= one.at <= era.seen:
-            if one.at > words.get(_TOOL, (0.0, set()))[0]:
-                words[_TOOL] = (one.at, set())
-            words[_TOOL][1].add(one.queue)
-    return {client: tuple(_counting(words, era.ids.count(client))) for client, words in told.items()}
+            if one.at > by_place.get(_TOOL, (0.0, set()))[0]:
+                by_place[_TOOL] = (one.at, set())
+            by_place[_TOOL][1].add(one.queue)
+    return {client: tuple(_counting(by_place, era.ids.count(client))) for client, by_place in told.items()}
 
 
-def _counting(words: Mapping[str, tuple[float, set[str]]], processes: int) -> Iterator[Collection[str]]:
-    if processes == 1 and words:
-        yield max(words.values(), key=lambda told: told[0])[1]
+def _counting(by_place: Mapping[str, tuple[float, set[str]]], processes: int) -> Iterator[Collection[str]]:
+    if processes == 1 and by_place:
+        yield max(by_place.values(), key=lambda told: told[0])[1]
     else:
-        yield from [held for where, (_, held) in words.items() if where != _TOOL or len(words) == 1]
+        yield from [held for where, (_, held) in by_place.items() if where != _TOOL or len(by_place) == 1]
 
 
 def _last_words(facts: Facts, group: str, topic: str, era: Era) -> Mapping[str, tuple[float, str]]:

@@ -11,12 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
 from math import inf
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.shared.actors import base_name, folder
 from mqlab.shared.queues import OWN, TOGETHER, Member, Points, Snapshot, Stream, of_groups
 from mqlab.shared.restarts import CLOCKS, Restart, Round, runs
-from mqlab.units import counted
+from mqlab.words import Text
+
+say = words.room("restarts")
 
 ROCKETMQ = "rocketmq"
 EXPIRY = 130.0
@@ -196,7 +199,7 @@ def _restarts(facts: Facts, view: Stream) -> Iterator[Restart]:
             if left and not afresh:
                 old = min(left, key=gone.__getitem__)
                 former[member.host].remove(old)
-                places = (member.evidence.because("a member comes again"),)
+                places = (member.evidence.because(say("again")),)
                 stopped = min(gone[old], snapshot.at)
                 yield Restart(member.host, stopped, snapshot.at, _said_so(facts, old, gone[old]), None, places)
         for process in sorted(there.keys() - seen):
@@ -216,10 +219,10 @@ def releases(facts: Facts, group: str) -> tuple[Round, ...]:
     )
 
 
-def no_release(facts: Facts, group: str) -> str | None:
+def no_release(facts: Facts, group: str) -> Text | None:
     """Which restarts of a group's members contradict a release; None where none do."""
     died = {restart.member for one in rounds(facts, group) for restart in _lost(one)}
-    return f"{group}: {counted(len(died), 'member')} ended without unregistering" if died else None
+    return say("not-unregistered", group=group, members=len(died)) if died else None
 
 
 def _lost(round_: Round) -> list[Restart]:

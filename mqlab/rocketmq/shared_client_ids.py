@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import inf
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence
 from mqlab.memo import per_facts
@@ -24,7 +25,10 @@ from mqlab.rows import GRID
 from mqlab.shared.actors import folder
 from mqlab.shared.copies import Copies, copies
 from mqlab.shared.queues import TOGETHER, Member, Snapshot, Stream, lag, of_groups, totals
-from mqlab.shared.wording import clock
+from mqlab.units import moment
+from mqlab.words import Text
+
+say = words.room("duplicate-client-id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,16 +228,16 @@ class Case:
         return bool(seen) and set(seen) <= set(judgement.doubled) and not set(judgement.frozen) - set(judgement.orphans)
 
 
-def harmless(facts: Facts, case: Case) -> str | None:
+def harmless(facts: Facts, case: Case) -> Text | None:
     """Why equal ids have no say in who reads what; None where they have."""
     told = {s.key: s.value for s in facts.settings if s.scope == "consumer" and s.owner == case.group}
     read = [parse(client) for client in case.sharing.shared]
     alone = all(one is not None and one.instance == "DEFAULT" for one in read)
     unread = any(e.group == case.group and _NO_OFFSETS in (e.reason or "") for e in facts.of_kind("tool-error"))
     if told.get("messageModel") == "BROADCASTING" or ("messageModel" not in told and (alone or unread)):
-        return f"{case.group} is a broadcast group: each member reads every queue, duplicate ids do no harm"
+        return say("broadcast", group=case.group)
     if told.get("consumeType") == "CONSUME_POP":
-        return f"{case.group} consumes by POP: every client may read every queue, so client ids do not matter"
+        return say("pop", group=case.group)
     return None
 
 
@@ -316,14 +320,14 @@ def _end(alone: Sequence[Snapshot], view: Stream) -> float:
     return after[0] if after else view.until
 
 
-def doubtful(facts: Facts) -> Iterator[tuple[float, str]]:
+def doubtful(facts: Facts) -> Iterator[tuple[float, Text]]:
     """(since, sentence) for ids that are shared when the material ends, before it shows whether both are alive."""
     for group in groups(facts):
         for case in cases(facts, group):
             if case.unclear and case.certainty is None and harmless(facts, case) is None:
-                names = " and ".join(case.sharing.shared)
-                places = ", ".join(sorted(m.place for m in case.sharing.members))
-                yield case.since, f"{clock(case.since)} UTC: {group} lists {names} more than once ({places})"
+                places = sorted(m.place for m in case.sharing.members)
+                told = say("doubtful", since=moment(case.since), group=group, ids=case.sharing.shared, places=places)
+                yield case.since, told
 
 
 RESERVED_HOURS = 72

@@ -13,11 +13,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.rocketmq.members import HEARTBEATS, ROCKETMQ, streams
 from mqlab.rocketmq.slots import BY_PLACE, Judgement, judged, owners, topics_of
 from mqlab.rows import Client
+
+say = words.room("subscription-mismatch")
 
 _MANY = 2
 """Members, at most, that are tried together: of three, some set has the queues that stand still by chance."""
@@ -222,7 +225,14 @@ def _told(
     flips: Mapping[str, Sequence[Episode]], said: Sequence[Episode], parts: Mapping[str, Sequence[Client]]
 ) -> list[Evidence]:
     flipping = [e for lines in flips.values() for e in lines[:4]]
-    found = [e.first.because(f"the broker's subscription flips: {e.reason}") for e in flipping]
-    found += [e.first.because("mqadmin compared the members") for e in said[:2]]
+    found = [e.first.because(say("flips", how=e.reason)) for e in flipping]
+    found += [e.first.because(say("compared")) for e in said[:2]]
     listed = [c for clients in parts.values() for c in clients[:4]]
-    return list(dict.fromkeys([*found, *(c.evidence.because(f"{c.client_id} reads {c.subscription}") for c in listed)]))
+    return list(
+        dict.fromkeys(
+            [
+                *found,
+                *(c.evidence.because(say("reads", client=c.client_id, subscription=c.subscription)) for c in listed),
+            ]
+        )
+    )

@@ -29,7 +29,7 @@ def rebalances_screen(histories: Sequence[tuple[str, Sequence[Rebalance]]], tz: 
 
 def _group(group: str, rows: Sequence[Rebalance], tz: tzinfo) -> Iterator[str]:
     still = sum(end - since for since, end in standstills(rows))
-    counts = ", ".join(f"{count} {what}" for what, count in sorted(Counter(r.behind for r in rows).items()))
+    counts = ", ".join(f"{count} {what}" for what, count in sorted(Counter(str(r.behind) for r in rows).items()))
     told = counted(len(rows), "rebalance") + (f", {duration(still)} of standstill" if still else "")
     yield labelled("GROUP") + said(f"{safe(group)}: {told}{f'; behind them: {counts}' if counts else ''}")
     yield from columns([_HEAD, *(_cells(row, tz) for row in rows)], left=(0, 2, 3, 4)) if rows else ()

@@ -123,7 +123,7 @@ def proof(label: str, evidence: Evidence, indent: str = "") -> str:
 
 def _proof(evidence: Evidence) -> str:
     place = f"{evidence.source}:{evidence.line}" if evidence.line else evidence.source
-    why = said(evidence.why.split(":")[0])
+    why = re.split("[:：]", said(evidence.why))[0]
     name = evidence.pointer.split("{")[0] if evidence.pointer and evidence.pointer.split("{")[0] not in place else ""
     text = " ".join((name, evidence.text.strip())).strip()
     room = ROOM - len(safe(place)) - 4

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from statistics import median, quantiles
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.models.lag import TimeLag, time_lags
 from mqlab.shared.queues import (
@@ -22,8 +23,10 @@ from mqlab.shared.queues import (
     snapshots,
     totals,
 )
-from mqlab.shared.wording import clock
-from mqlab.units import Interval, between, number
+from mqlab.units import Interval, between, moment
+from mqlab.words import Text
+
+say = words.room("lag")
 
 BEHIND = 60.0
 """Seconds of production that lag may grow by before it is a symptom. Judgement, no default behind it: commits, every
@@ -46,10 +49,10 @@ class Grown:
     peak: int
 
     @property
-    def told(self) -> str:
+    def told(self) -> Text:
         """One sentence."""
-        levels = f"from {number(self.usual)} to {number(self.peak)} messages"
-        return f"{clock(self.at)} UTC: lag of {self.group} on {self.topic} grew {levels}"
+        since, levels = moment(self.at), {"usual": self.usual, "peak": self.peak}
+        return say("grew", since=since, group=self.group, topic=self.topic, **levels)
 
 
 def grown(facts: Facts) -> Iterator[Grown]:
@@ -60,15 +63,15 @@ def grown(facts: Facts) -> Iterator[Grown]:
             yield found
 
 
-def stuck(facts: Facts) -> Iterator[tuple[float, str]]:
+def stuck(facts: Facts) -> Iterator[tuple[float, Text]]:
     """(since, sentence) for every queue that stood still for long while messages came in and others of it moved."""
     for (group, topic), queues in of_groups(facts).items():
         still = {queue: found for queue, points in queues.items() if (found := _still(points)) is not None}
         if topic.startswith(OWN) or len(still) == len(queues):
             continue
         for queue, (since, waiting) in still.items():
-            told = f"{clock(since)} UTC: {group} stands still on {topic} {queue}, {number(waiting)} messages wait there"
-            yield since, told
+            where = {"group": group, "topic": topic, "queue": queue}
+            yield since, say("stands", since=moment(since), waiting=waiting, **where)
 
 
 def _still(points: Points) -> tuple[float, int] | None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import inf
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Stage, TrafficLedger
 from mqlab.shared import counters
 from mqlab.shared.counters import Ratio
-from mqlab.shared.wording import clock, instant
+from mqlab.shared.wording import instant
 from mqlab.units import Interval, between
+
+say = words.room("card")
 
 
 def measures(facts: Facts, host: str, card: Ratio, span: tuple[float, float], calm_until: float) -> dict[str, float]:
@@ -49,9 +52,10 @@ def counted(card: Ratio, others: Sequence[Ratio]) -> dict[str, float]:
     return known if card.factor is None else known | left.over(came).measures("amplification_factor")
 
 
-def stage(name: str, label: str, size: float, off: float, how: str, second_way: str = "") -> Stage:
-    """A step of the ledger that is known to the share *off*."""
-    return Stage(name, label, round(size), round(size * (1 - off)), round(size * (1 + off)), how, second_way or None)
+def stage(name: str, label: str, size: float, off: float, how: str, ways: Sequence[str] = ()) -> Stage:
+    """A step of the ledger that is known to the share *off*; *ways* count it once more, the last one by itself."""
+    low, high = round(size * (1 - off)), round(size * (1 + off))
+    return Stage(name, label, round(size), low, high, how, words.listed(ways) or None, ways[-1] if ways else None)
 
 
 def ledger(
@@ -59,10 +63,10 @@ def ledger(
 ) -> TrafficLedger:
     """From what came in to what left; the last stage is what the others leave unexplained."""
     rest = round(card.bytes_out) - sum(stage.bytes for stage in stages)
-    unexplained = Stage("unexplained", "UNEXPLAINED (scrape edges, framing, other traffic)", rest, rest, rest, "rest")
+    unexplained = Stage("unexplained", say("unexplained"), rest, rest, rest, say("rest"))
     return TrafficLedger(
         host,
-        f"network card of {host}, {clock(card.since)} to {clock(card.until)} UTC",
+        say("network-card", host=host),
         instant(card.since),
         instant(card.until),
         round(card.bytes_in),

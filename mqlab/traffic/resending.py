@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import TrafficLedger
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, configured, counters, failures, flows
 from mqlab.traffic import card
+
+say = words.room("resending")
 
 _PRECONDITIONS = ("enable.idempotence", "acks", "retries", "max.in.flight.requests.per.connection")
 
@@ -90,8 +92,8 @@ def ledger(facts: Facts, client: str, found: Resending) -> TrafficLedger | None:
     base = own if own is not None else counted_by_card.bytes_out
     once, again = round(base * (1 - share)), round(base * share)
     stages = (
-        card.stage("accepted", "first transmissions", once, 0.1, "sends less retries"),
-        card.stage("retries", "transmitted again", again, 0.2, "share x outgoing bytes"),
+        card.stage("accepted", say("first"), once, 0.1, say("sends-less-retries")),
+        card.stage("retries", say("again"), again, 0.2, say("share-of-bytes")),
     )
     return card.ledger(host, counted_by_card, stages, None, None, ())
 
@@ -149,15 +151,12 @@ def found(facts: Facts) -> list[Resubmission]:
 def unclear(facts: Facts) -> list[str]:
     """What could be resubmission and cannot be told from many records of one size."""
     known = {r.client for r in found(facts)}
-    told = []
+    told: list[str] = []
     for client, lines in _failing(facts).items():
         sizes = {v for e in lines for v in (e.value_min, e.value_max)}
         count = sum(e.count for e in lines)
         if client not in known and count >= FEW and len(sizes) == 1 and _came_in(facts, lines, "records") is None:
-            told.append(
-                f"what the application behind {client} received: {count} failures of one size may be one record, "
-                "submitted again and again"
-            )
+            told.append(say("unclear", client=client, failures=count))
     return told
 
 
@@ -177,7 +176,7 @@ def _of_client(facts: Facts, client: str, lines: Sequence[Episode]) -> Resubmiss
     times = sum(v for _, _, v in counted)
     if times >= FEW:
         first, last = min(first, counted[0][0]), max(last, counted[-1][1])
-    how = f"its own counter rose by {times:.0f}" if times >= FEW else _more_than_came_in(facts, client, lines)
+    how = say("own-counter", times=round(times)) if times >= FEW else _more_than_came_in(facts, client, lines)
     if how is None or failures < FEW:
         return None
     rejected = _increase(flows.all_topics(facts, "broker.bytes_rejected"), first, last)
@@ -190,10 +189,10 @@ def _of_client(facts: Facts, client: str, lines: Sequence[Episode]) -> Resubmiss
 def _more_than_came_in(facts: Facts, client: str, lines: Sequence[Episode]) -> str | None:
     failures, records = sum(e.count for e in lines), _came_in(facts, lines, "records")
     if records is not None and failures >= MORE * records:
-        return f"{failures} sends failed while only {records:.0f} records came in"
+        return say("records", failures=failures, came=round(records))
     size, came = sum(e.count * (e.value_min or 0) for e in lines), _came_in(facts, lines, "bytes")
     if came is not None and size >= MORE * came:
-        return f"{units.size(size)} of payloads failed while only {units.size(came)} came in"
+        return say("bytes", failures=size, came=came)
     if records is not None or came is not None:
         return None
     return _jumped(facts, client, lines[0].first_at or 0.0, max(e.last_at or 0.0 for e in lines))
@@ -225,4 +224,4 @@ def _jumped(facts: Facts, client: str, first: float, last: float) -> str | None:
         return None
     if now.factor < JUMP * usual:
         return None
-    return f"the network card sent {now.factor:.3g} times what it received, {usual:.3g} times before"
+    return say("card", now=now.factor, usual=usual)

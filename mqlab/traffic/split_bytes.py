@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Evidence, Stage, TrafficLedger
 from mqlab.models import kafka_defaults
@@ -19,6 +20,8 @@ from mqlab.traffic import card, payload
 from mqlab.traffic import splits as traffic_splits
 from mqlab.traffic.splits import LEAST_LIMIT, MANY, MOSTLY
 from mqlab.units import Interval
+
+say = words.room("split-bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,8 @@ class SplitLedger:
     resent: float | None = None
     agrees: bool = False
     """The bytes are those of the splits."""
-    second_way: str = ""
+    ways: tuple[str, ...] = ()
+    """How else the bytes of its batches come out."""
 
     @property
     def batch(self) -> float | None:
@@ -137,7 +141,7 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
         count, told = (round(counted), started) if counted and counted > lines else (lines, first)
     calm_until = change.after if change else started
     sums = summed(facts, host, client, topic, (told, ended))
-    resent, agrees, second = _resent(sums, count, window)
+    resent, agrees, ways = _resent(sums, count, window)
     whole = sums if told == started else summed(facts, host, client, topic, (started, ended))
     measures = measured(facts, host, whole, (started, ended), calm_until)
     sources = {s.source for s in splits}
@@ -147,7 +151,7 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
         measures["failed_records"] = failed
     if change is not None:
         measures["onset_uncertainty_seconds"] = change.before - change.after
-    return SplitLedger(host, started, ended, count, sums, measures, resent, agrees, second)
+    return SplitLedger(host, started, ended, count, sums, measures, resent, agrees, ways)
 
 
 def _rising(facts: Facts, client: str) -> list[tuple[float, float, float]]:
@@ -198,20 +202,31 @@ def _own_host(facts: Facts, client: str, splits: Sequence[Episode], window: Wind
     return None if seen is not None and seen.bytes_out < least else host
 
 
-def _resent(sums: Sums, count: int, window: Window | None) -> tuple[float | None, bool, str]:
-    """(bytes of resent batches, whether they agree with the splits, the second way in words)."""
+class Way(Enum):
+    """How the bytes of resent batches are counted."""
+
+    REJECTED = "rejected"
+    CARD = "card"
+    OUTGOING = "outgoing"
+
+
+def _resent(sums: Sums, count: int, window: Window | None) -> tuple[float | None, bool, tuple[str, ...]]:
+    """(bytes of resent batches, whether they agree with the splits, how else they come out)."""
     ways = _ways(sums)
     if not ways:
-        return None, False, ""
-    (name, best), each = ways[0], ways[0][1] / count
+        return None, False, ()
+    (way, best), each = ways[0], ways[0][1] / count
     fits = window is None or _within(each, window)
     if len(ways) == 1:
-        between = ", between limit and batch.size" if window and window[1] and fits else ""
-        return best, fits and window is not None, f"{name} / {count} splits = {units.size(each)} a batch{between}"
-    other_name, other = ways[1]
+        between = bool(window and window[1] and fits)
+        return best, fits and window is not None, (say("each", way=way, splits=count, batch=each, fits=between),)
+    other_way, other = ways[1]
     differ = abs(other - best) / best
-    words = f"{count} splits x {units.size(each)} = {name}; {other_name}: {units.size(other)}, differs {differ:.1%}"
-    return best, fits and (window is not None or differ <= AGREE), words
+    told = (
+        say("product", splits=count, batch=each, way=way),
+        say("cross-check", way=other_way, bytes=other, differ=differ),
+    )
+    return best, fits and (window is not None or differ <= AGREE), told
 
 
 def _within(each: float, window: Window) -> bool:
@@ -219,24 +234,20 @@ def _within(each: float, window: Window) -> bool:
     return least * (1 - AGREE) <= each <= (most or 10 * least) * (1 + AGREE)
 
 
-def _ways(sums: Sums) -> list[tuple[str, float]]:
+def _ways(sums: Sums) -> list[tuple[Way, float]]:
     """Bytes of resent batches, by each way of counting them, the most direct first."""
     ways = []
     if sums.rejected is not None:
-        ways.append(("rejected by the broker", sums.rejected.likely - sums.oversize))
+        ways.append((Way.REJECTED, sums.rejected.likely - sums.oversize))
     needed = sums.accepted
     if sums.card is not None:
         if needed is None and sums.healthy is not None:
             needed = sums.healthy * sums.card.bytes_in
         if needed is not None:
-            ways.append(("network card less accepted", sums.card.bytes_out - needed - sums.oversize))
+            ways.append((Way.CARD, sums.card.bytes_out - needed - sums.oversize))
     elif sums.outgoing is not None:
-        ways.append(("producer's outgoing bytes less accepted", sums.outgoing - (needed or 0) - sums.oversize))
-    return [(name, value) for name, value in ways if value > 0]
-
-
-_PAST = {"receive": "received", "transmit": "transmitted"}
-_RETRIES = {True: "retries, as the producer counts", False: "no retry was used"}
+        ways.append((Way.OUTGOING, sums.outgoing - (needed or 0) - sums.oversize))
+    return [(way, value) for way, value in ways if value > 0]
 
 
 def ledger(facts: Facts, found: SplitLedger) -> TrafficLedger | None:
@@ -251,19 +262,14 @@ def ledger(facts: Facts, found: SplitLedger) -> TrafficLedger | None:
 
 def _stages(found: SplitLedger) -> list[Stage]:
     sums = found.sums
-    stages = [
-        card.stage(
-            "rejected-batches", "rejected batches resent", found.resent or 0, AGREE / 3, "counters", found.second_way
-        )
-    ]
+    how = say("counters")
+    stages = [card.stage("rejected-batches", say("resent"), found.resent or 0, AGREE / 3, how, found.ways)]
     if sums is not None and sums.accepted is not None:
-        usual = f" (out/in was {sums.healthy:.3g} before)" if sums.healthy is not None else ""
-        how = ("counters", "broker bytes in")
-        stages.append(card.stage("accepted", f"accepted by the broker{usual}", sums.accepted, 0.03, *how))
+        label = say("accepted", healthy=sums.healthy)
+        stages.append(card.stage("accepted", label, sums.accepted, 0.03, how, (say("bytes-in"),)))
     if sums is not None and sums.oversize:
-        label = f"{sums.oversize_count} oversize record{'s' if sums.oversize_count != 1 else ''}, sent once each"
-        second = "payload in the log x copies a record"
-        stages.append(card.stage("oversize-records", label, sums.oversize, 0.02, "counters", second))
+        label = say("oversize", records=sums.oversize_count)
+        stages.append(card.stage("oversize-records", label, sums.oversize, 0.02, how, (say("payload"),)))
     return stages
 
 
@@ -272,7 +278,7 @@ def _gaps(facts: Facts, start: float, end: float) -> tuple[str, ...]:
     for series in facts.named("producer.batch_splits"):
         client, seen = series.labels.get("client_id"), counters.increase([series], start, end)
         if client and seen and seen.resets:
-            found.append(f"{series.original} of {client} saw {seen.value:.0f} of its splits: scrapes lost at restarts")
+            found.append(say("scrapes-lost", counter=series.original, client=client, splits=round(seen.value)))
     return tuple(found)
 
 
@@ -283,14 +289,14 @@ def evidence(facts: Facts, client: str, topic: str, found: SplitLedger) -> tuple
         return ()
     told: list[Evidence] = []
     if sums.card is not None and found.host is not None:
-        for direction, past in _PAST.items():
+        for direction in ("receive", "transmit"):
             for series in counters.card(facts, found.host, direction):
-                told.append(sample(facts, series, sums.card.since, f"bytes {past} before"))
-                told.append(sample(facts, series, sums.card.until, f"bytes {past} after"))
+                told.append(sample(facts, series, sums.card.since, say("before", direction=direction)))
+                told.append(sample(facts, series, sums.card.until, say("after", direction=direction)))
     rejected = [s for s in facts.named("broker.bytes_rejected") if s.labels.get("topic") == topic and s.points]
-    told += [sample(facts, s, end, "bytes that the broker threw away") for s in rejected]
+    told += [sample(facts, s, end, say("thrown")) for s in rejected]
     own = [s for s in counters.of_client(facts, "producer.record_retries", client) if s.points]
-    told += [sample(facts, s, end, _RETRIES[any(v for _, v in s.points)]) for s in own]
+    told += [sample(facts, s, end, say("retries" if any(v for _, v in s.points) else "no-retry")) for s in own]
     return tuple(told)
 
 

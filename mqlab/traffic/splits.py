@@ -9,16 +9,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Evidence
+from mqlab.findings import Evidence, Trigger
 from mqlab.models import kafka_defaults, splitting
 from mqlab.models.kafka_defaults import Version
 from mqlab.shared import actors, configured, counters
 from mqlab.shared.actors import GIVEN_UP
 from mqlab.shared.benign_lines import ORDERLY
-from mqlab.shared.configured import Value
-from mqlab.shared.wording import clock
+from mqlab.shared.wording import instant
+from mqlab.words.filling import Value
+
+say = words.room("splits")
 
 AFTER_CRASH = 15.0
 """Seconds after the last split within which an exit belongs to it: memory that ran out ends a process within seconds,
@@ -53,7 +55,7 @@ def _of_process(facts: Facts, client: str, splits: Sequence[Episode]) -> list[Ep
     return [e for e in exits if e.reason and any(e.reason in name or name in e.reason for name in names)]
 
 
-def trigger(facts: Facts, splits: Sequence[Episode], started: float | None) -> str | None:
+def trigger(facts: Facts, splits: Sequence[Episode], started: float | None) -> Trigger | None:
     """What happened right before the first split: an oversize record came in."""
     first = splits[0].first_at
     if first is None or started is None:
@@ -61,33 +63,32 @@ def trigger(facts: Facts, splits: Sequence[Episode], started: float | None) -> s
     sources = {s.source for s in splits}
     for one in facts.of_kind("record-too-large"):
         near = one.first_at is not None and started - 1 <= one.first_at <= first
-        if one.source in sources and near and one.value_max:
-            size, place = units.size(one.value_max), f"{one.source}:{one.first.line}"
-            return f"{clock(one.first_at)} first payload of {size}  {place}"
+        if one.source in sources and one.first_at is not None and near and one.value_max:
+            return Trigger(instant(one.first_at), say("payload", size=one.value_max), one.first)
     return None
 
 
 def lines(
     facts: Facts,
     splits: Sequence[Episode],
-    batch_size: Value | None,
-    limit: Value | None,
+    batch_size: configured.Value | None,
+    limit: configured.Value | None,
     ends: Sequence[Episode],
 ) -> tuple[Evidence, ...]:
     """The lines that prove the loop: first and last split, the settings, the ends."""
     last = max(splits, key=lambda s: (s.last_at or 0, s.last.line or 0))
     found = [
-        splits[0].first.because("first split: attempts left stay the same"),
-        last.last.because("last split: the same number of attempts left"),
+        splits[0].first.because(say("first-split")),
+        last.last.because(say("last-split")),
     ]
-    for value, why in ((batch_size, "batches may grow to this size"), (limit, "the broker takes no larger batch")):
+    for value, why in ((batch_size, say("batch-size")), (limit, say("limit"))):
         if value is not None and value.setting is not None:
             found.append(value.setting.evidence.because(why))
-    found += [end.first.because("the process ended") for end in ends]
+    found += [end.first.because(say("exit")) for end in ends]
     memory = facts.of_kind("out-of-memory") if any(e.kind == "process-exit" for e in ends) else ()
-    found += [m.first.because("why the process ended") for m in memory]
+    found += [m.first.because(say("memory")) for m in memory]
     stuck = [e for e in facts.of_kind("producer-stuck", "record-expired") if e.source == splits[0].source]
-    found += [e.first.because("how the loop ended for these records") for e in stuck[:2]]
+    found += [e.first.because(say("end")) for e in stuck[:2]]
     return tuple(found)
 
 
@@ -207,6 +208,11 @@ class Loop:
         found = splitting.loop_window(most, size) if size else None
         return found or (None if self.size_is_certain else (most + 1, None))
 
+    @property
+    def setting(self) -> str | None:
+        """The batch.size that lets its batches pass the limit; None where that is not known."""
+        return self.batch_size.value if self.batch_size and self.window and self.window[1] else None
+
 
 def loops_seen(facts: Facts) -> list[Loop]:
     """Every client and topic with splits, in order of the first."""
@@ -226,22 +232,20 @@ def _loop(facts: Facts, client: str, topic: str, splits: list[Episode]) -> Loop:
 
 def why_not(facts: Facts, loop: Loop) -> str | None:
     """Why these splits are no loop; None where they are one."""
-    began, last = clock(loop.first_at), clock(loop.last_at)
-    who = f"{loop.count} splits by {loop.client} on {loop.topic} between {began} and {last} UTC"
+    seen: dict[str, Value] = {
+        "count": loop.count, "client": loop.client, "topic": loop.topic, "began": loop.first_at, "last": loop.last_at,
+    }  # fmt: skip
     if kafka_defaults.loops(loop.version) is False:
-        return f"{who} ended by themselves: client {loop.version} halves a batch that it has split before"
+        return say("halves", **seen, version=str(loop.version))
     if loop.attempts[1] < CONSTANT:
-        return f"{who} show a number of attempts left that changes"
+        return say("changes", **seen)
     size, most = loop.batch_size, loop.limit
     fits = loop.size_is_certain and size and size.number and most and most.number and size.number <= most.number
     if fits and size and most and (configured.certain(most, loop.first_at) or not _a_loop_all_the_same(facts, loop)):
-        return (
-            f"{who} ended by themselves: batch.size {size.value} is within the limit {most.value}, "
-            "so that a split makes batches that fit"
-        )
+        return say("fits", **seen, batch_size=size.value, limit=most.value)
     if fits or _repeats(facts, loop) or unended(facts, loop):
         return None
-    return f"{who} ended by themselves after at most {loop.most} on one partition"
+    return say("few", **seen, most=loop.most)
 
 
 def undecided(facts: Facts, loop: Loop) -> bool:

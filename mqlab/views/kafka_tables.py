@@ -51,7 +51,7 @@ def groups(facts: Facts) -> pd.DataFrame:
     rows = [
         (
             group, number(len({life.client_id for life in lives(facts, group)})) if lives(facts, group) else NOTHING,
-            number(len(history(facts, group))), counted(one.behind for one in history(facts, group)) or NOTHING,
+            number(len(history(facts, group))), counted(one.behind.text for one in history(facts, group)) or NOTHING,
             ", ".join(positions(facts, group)) or NOTHING, amount(peak_lag(positions(facts, group))),
         )
         for group in groups_to_show(facts)
@@ -75,7 +75,7 @@ def _overview(view: RebalanceView) -> Iterator[tuple[str, str]]:
     if view.history:
         first, last = clock(view.history[0].started), clock(view.history[-1].started)
         yield "rebalances", f"{len(view.history)} in all the material, {first} to {last}"
-        yield "behind them", counted(one.behind for one in view.history)
+        yield "behind them", counted(one.behind.text for one in view.history)
         yield from _standstill(view)
     else:
         yield "rebalances", "none in this material"
@@ -99,12 +99,12 @@ def triggers(view: RebalanceView) -> pd.DataFrame:
     """How many rebalances each trigger made and what was behind it, the most frequent first."""
     kinds = Counter((one.trigger, one.behind) for one in view.history)
     rows = []
-    for (trigger, behind), times in sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0])):
+    for (trigger, behind), times in sorted(kinds.items(), key=lambda kind: (-kind[1], *(one.value for one in kind[0]))):
         own = [one for one in view.history if (one.trigger, one.behind) == (trigger, behind)]
         still, again = total(one.standstill for one in own), total(one.repeated for one in own)
         who = counted(one.client_id or "unknown" for one in own)
         inferred = sum(one.inferred for one in own)
-        rows.append((trigger.value, _behind(own[0]), times, inferred, who, _seconds(still), amount(again)))
+        rows.append((trigger.text, _behind(own[0]), times, inferred, who, _seconds(still), amount(again)))
     return table(rows, "trigger|behind it|rebalances|inferred|who|stood still|handed out twice")
 
 
@@ -113,7 +113,7 @@ def rebalances(view: RebalanceView) -> pd.DataFrame:
     shown = view.history if len(view.history) <= _MOST else (*view.history[: _MOST // 2], *view.history[-_MOST // 2 :])
     rows = (
         (
-            clock(one.started), NOTHING if one.generation is None else one.generation, one.trigger.value, _behind(one),
+            clock(one.started), NOTHING if one.generation is None else one.generation, one.trigger.text, _behind(one),
             " at ".join(filter(None, (one.client_id, one.host))) or NOTHING, _known(one),
             f"{amount(one.members_before)} → {amount(one.members_after)}", amount(one.moved),
             _seconds(one.standstill), amount(one.delayed), amount(one.repeated),
@@ -133,7 +133,7 @@ def ends(view: RebalanceView) -> pd.DataFrame:
     rows = []
     for (client, host), own in sorted(members.items()):
         bad = next((life for life in own if life.end not in (End.LEFT, End.OPEN)), own[0])
-        ended, static = counted(life.end for life in own), "yes" if own[-1].static else "no"
+        ended, static = counted(life.end.text for life in own), "yes" if own[-1].static else "no"
         place = where(bad.evidence[0]) if bad.evidence else NOTHING
         rows.append((client, host or NOTHING, len(own), ended, static, place))
     return table(rows, "member|host|came|how it ended|static|for example")
@@ -152,7 +152,7 @@ def _known(one: Rebalance) -> str:
 
 def _behind(one: Rebalance) -> str:
     """Nothing where it says what the trigger says already."""
-    return NOTHING if one.behind.value in (one.trigger.value, Behind.UNKNOWN.value) else one.behind.value
+    return NOTHING if one.behind.value in (one.trigger.value, Behind.UNKNOWN.value) else one.behind.text
 
 
 def total(values: Iterable[float | None]) -> float | None:

@@ -11,9 +11,10 @@ from itertools import groupby
 
 import pandas as pd
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.frames import NOTHING, where
-from mqlab.models.client_ids import EXPLICIT_NAME, parse, risks
+from mqlab.models.client_ids import Risk, parse, risks
 from mqlab.models.queue_allocation import Capacity, owned
 from mqlab.rocketmq.eras import Panel, Share
 from mqlab.rocketmq.shared_client_ids import Case, reserved_seconds
@@ -21,6 +22,9 @@ from mqlab.shared.queues import place, spread
 from mqlab.shared.table import table
 from mqlab.units import clock, digits, duration, measure, number, percent, stamp
 from mqlab.views.rocketmq_group import GroupView, QueueLag, queue_lags
+from mqlab.words import listed
+
+say = words.room("client-ids")
 
 
 def overview(facts: Facts, view: GroupView) -> pd.DataFrame:
@@ -184,20 +188,20 @@ def _anatomy(client: str, version: str | None) -> tuple[str, str, str, str]:
         return "something else than address and instance", version or NOTHING, NOTHING, NOTHING
     number = ", nanosecond number" if read.nano is not None else ""
     found = risks(read, version)
-    chosen = read.pid is None or EXPLICIT_NAME in found
+    chosen = read.pid is None or Risk.EXPLICIT_NAME in found
     named = "configured instance name" if chosen else f"process id{number}"
-    because = "; ".join(one.because for one in found) or "no reason known: the number differs in each process"
+    because = listed(say("because", risk=one) for one in found) or "no reason known: the number differs in each process"
     unit = ", unit" if read.unit else ""
-    return f"address, {named}{unit}", version or NOTHING, because, found[0].repair if found else NOTHING
+    return f"address, {named}{unit}", version or NOTHING, because, say("repair", risk=found[0]) if found else NOTHING
 
 
 def _costs(facts: Facts, view: GroupView) -> Iterator[tuple[str, str]]:
     if view.finding is None:
         return
-    for name, words in _COSTS.items():
+    for name, label in _COSTS.items():
         if name in view.finding.measures:
             value = view.finding.measures[name]
-            yield words, f"{digits(value)}/s" if name.endswith("_per_second") else measure(name, value)
+            yield label, f"{digits(value)}/s" if name.endswith("_per_second") else measure(name, value)
     for name in ("order", "retries"):
         if name in view.finding.facts:
             yield name, view.finding.facts[name]

@@ -32,10 +32,10 @@ def test_a_life_is_a_bar_in_the_lane_of_its_member():
         life("b", 10, None, "open", host="10.0.0.2"),
     )  # fmt: skip
     assert lane_bars(shown) == (
-        Bar("a   10.0.0.1", End.POLL_TIMEOUT, at(10), at(60),
+        Bar("a   10.0.0.1", End.POLL_TIMEOUT.value, at(10), at(60),
             "before the material begins to 10:01:00, poll timeout: consumer poll timeout has expired."),
-        Bar("a   10.0.0.1", End.LEFT, at(90), at(200), "10:01:30 to 10:03:20 (110 s), left"),
-        Bar("b   10.0.0.2", End.OPEN, at(10), at(200), "10:00:10 to it stays, open"),
+        Bar("a   10.0.0.1", End.LEFT.value, at(90), at(200), "10:01:30 to 10:03:20 (110 s), left"),
+        Bar("b   10.0.0.2", End.OPEN.value, at(10), at(200), "10:00:10 to it stays, open"),
     )  # fmt: skip
 
 

@@ -89,6 +89,7 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
         (_since(growth), None),
         ongoing=True,
         slots={
+            "unlimited": growth.queue is not None,
             "listed": growth.queued,
             "published": round(growth.published) if growth.published >= 1 else None,
             "expiry": brokers.expiry(facts, growth.broker),
@@ -109,7 +110,10 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
             "full_in_seconds": _memory_lasts(facts, growth),
         },
         evidence=_evidence(facts, growth),
-        facts={"filters": ", ".join(sorted({s.filter for s in growth.subscriptions})), "limit": say("limit")},
+        facts={
+            "filters": ", ".join(sorted({s.filter for s in growth.subscriptions})),
+            "limit": say("limit") if growth.queue is not None else None,
+        },
     )
 
 

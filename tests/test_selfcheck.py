@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from facts_builder import at, episode, log, positions
+from facts_builder import facts as about
 from report_example import diagnosis, facts, split_loop
 
 from mqlab import jsonout, words
@@ -12,9 +14,10 @@ from mqlab.diagnosis import NotChecked, Rejected, Verdict, Withdrawn
 from mqlab.findings import Change
 from mqlab.hypotheses import Hypothesis
 from mqlab.screen import screen
-from mqlab.selfcheck import checked
+from mqlab.selfcheck import checked, findings_checked
+from mqlab.units import moment
 
-FINDING = replace(split_loop(), measures={})
+FINDING = replace(split_loop(), measures={}, over=False)
 FACTS = facts()
 DIAGNOSIS = diagnosis(FINDING)
 OTHER = "slow-consumer"
@@ -78,7 +81,8 @@ def test_the_clause_that_tells_a_withdrawn_number_goes_with_it(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("stage", "is_told"), [({}, True), ({"low": 10**12}, False), ({"bytes": 1}, False), ({"bytes": -1, "low": -1}, False)]
+    ("stage", "is_told"),
+    [({}, True), ({"low": 10**12}, False), ({"bytes": 1}, False), ({"bytes": -1, "low": -1}, False)],
 )
 def test_a_ledger_that_does_not_add_up_goes(stage, is_told):
     ledger = split_loop().ledger
@@ -104,6 +108,92 @@ def test_what_lies_outside_of_the_material_goes(name, days, found):
 
     assert rules(told) == [("window", name)] * found
     assert (getattr(told.findings[0], name) is None) is bool(found)
+
+
+SPLITS = [episode("batch-split", when, line=number) for number, when in enumerate((0, 60, 70, 80))]
+CITED = replace(
+    split_loop(),
+    measures={},
+    started_at=moment(at(0)),
+    ended_at=moment(at(80)),
+    evidence=(SPLITS[0].first,),
+    over=False,
+)
+
+
+def of(finding, *rows, first="10:00", last="10:30"):
+    """A finding about these facts after the self-check, and its withdrawals."""
+    read = about(log(first=first, last=last), *rows)
+    (told,), gone = findings_checked(read, [finding], (at("09:00"), at("11:00")))
+    return told, [(one.rule, one.what) for one in gone]
+
+
+@pytest.mark.parametrize(
+    ("name", "when", "found"),
+    [
+        ("started_at", "09:59:49", 1),
+        ("started_at", "09:59:51", 0),
+        ("ended_at", "10:31:11", 1),
+        ("ended_at", "10:31", 0),
+    ],
+)
+def test_a_finding_lies_within_its_own_sources(name, when, found):
+    other = log("other.log", first="09:00", last="10:59")
+    told, gone = of(replace(CITED, **{name: moment(at(when))}), SPLITS, other)
+
+    assert gone == [("sources", name)] * found
+    assert (getattr(told, name) is None) is bool(found)
+
+
+def test_a_snapshot_is_one_of_many():
+    taken = ("10:00:00", "10:20:00")
+    files = [replace(log(f"groups.{when}.txt", "kafka-consumer-groups"), first_at=None, last_at=None) for when in taken]
+    rows = positions("\n".join(("at group topic queue committed end", *(f"{when} g t 0 1 2" for when in taken))))
+    cited = replace(CITED, evidence=(rows[0].evidence,), ended_at=moment(at("10:20:00")))
+
+    assert of(cited, files, rows)[1] == []
+    assert of(cited, files[:1], rows[:1])[1] == [("sources", "ended_at")]
+
+
+@pytest.mark.parametrize(
+    ("more", "seen"),
+    [
+        ({"when": 100}, 100),
+        ({"when": 100, "source": "other.log", "client_id": "app"}, 80),
+        ({"when": 85}, 80),
+        ({"when": 200}, 80),
+        ({"when": 100, "client_id": "other"}, 80),
+        ({"when": 100, "kind": "record-too-large"}, 80),
+    ],
+    ids=["goes on", "of a named client", "at once", "after a longer pause", "of another client", "of another kind"],
+)
+def test_an_end_is_not_before_the_last_line_that_tells_of_it(more, seen):
+    again = episode(
+        more.pop("kind", "batch-split"), more.pop("when"), more.pop("source", "clients/app.log"), line=9, **more
+    )
+    told, gone = of(CITED, SPLITS, again)
+
+    assert (told.ended_at, gone) == (moment(at(seen)), [("later", "ended_at")] * (seen > 80))
+
+
+def test_a_client_is_heard_in_every_source():
+    named = [replace(one, client_id="app") for one in SPLITS]
+    again = episode("batch-split", 100, "logs/server.log", line=9, client_id="app")
+
+    assert of(CITED, named, again)[0].ended_at == moment(at(100))
+
+
+@pytest.mark.parametrize(("last", "over"), [("10:30", True), ("10:01", False)])
+def test_it_is_over_where_a_source_goes_on_without_it(last, over):
+    told, gone = of(replace(CITED, over=True), SPLITS, last=last)
+
+    assert (told.over, gone) == (over, [] if over else [("ended", "over")])
+
+
+def test_what_goes_on_is_asked_for_no_end():
+    told, gone = of(replace(CITED, ongoing=True), SPLITS, episode("batch-split", 100, line=9))
+
+    assert (told.ended_at, gone) == (CITED.ended_at, [])
 
 
 MAYBE = Verdict("undetermined", None, "It may be.", (), (Hypothesis(OTHER, 0.5, (), (), (), (), ()),))

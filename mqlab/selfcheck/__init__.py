@@ -24,6 +24,9 @@ FINDINGS: tuple[tuple[str, Rule], ...] = (
     ("ledger", amounts.ledger),
     ("order", moments.order),
     ("window", moments.window),
+    ("sources", moments.sources),
+    ("later", moments.later),
+    ("ended", moments.ended),
 )
 """Rules about one finding, by name."""
 WHOLE: tuple[tuple[str, Callable[[Diagnosis, Facts], Iterator[Doubt[Diagnosis]]]], ...] = (

@@ -12,7 +12,7 @@ from mqlab.clocks.offsets import ERROR
 from mqlab.delivery.audit import audits
 from mqlab.delivery.path import intact
 from mqlab.detectors import DETECTORS
-from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
+from mqlab.diagnosis import DISMISSED, Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Result, Severity
 from mqlab.hypotheses import Hypothesis
@@ -148,7 +148,7 @@ def _rejected(results: dict[str, Result], findings: Sequence[Finding]) -> tuple[
     """Classes that were disproved, and those whose findings people dismissed."""
     found = {f.incident for f in findings}
     because = {slug: r.rejected for slug, r in results.items() if r.rejected and not r.findings}
-    because |= {slug: "dismissed" for slug, r in results.items() if r.findings and slug not in found}
+    because |= {slug: DISMISSED for slug, r in results.items() if r.findings and slug not in found}
     return tuple(Rejected(slug, because[slug] or "") for slug in sorted(because))
 
 

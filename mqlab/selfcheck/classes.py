@@ -20,6 +20,7 @@ def place(diagnosis: Diagnosis, _: Facts) -> Iterator[Doubt[Diagnosis]]:
     open_ = {one.incident for one in diagnosis.not_checked}
     maybe = {one.incident for one in diagnosis.verdict.hypotheses}
     rejected = {one.incident for one in diagnosis.rejected}
+    maybe -= {one.incident for one in diagnosis.rejected if one.dismissed}
     for slug in sorted(found & open_):
         kept = tuple(one for one in diagnosis.not_checked if one.incident != slug)
         yield Doubt(slug, "not_checked", say("found"), replace(diagnosis, not_checked=kept))

@@ -85,6 +85,13 @@ def listed(texts: Iterable[str], between: str = "; ") -> str:
     return Text("", between, {_LISTED: every}) if every else ""
 
 
+def pieces(text: str, between: str = "; ") -> tuple[str, ...]:
+    """The texts that ``listed`` joined with *between*; of any other text its pieces."""
+    if isinstance(text, Text) and (text.room, text.key) == ("", between):
+        return tuple(text.values[_LISTED])  # type: ignore[arg-type]
+    return (text,) if isinstance(text, Text) else tuple(text.split(between))
+
+
 @cache
 def catalogue(name: str, language: str) -> Catalogue:
     """Texts of the room *name*; *language* has the same rooms and keys as English.

@@ -3,8 +3,8 @@
 ``{name}`` is a value as it is: a name, another text, a number, a measure in its unit, names joined by commas.
 ``{name:form}`` is written in a form:
 
-- ``duration brief clock stamp size percent factor rate number digits tenths``: as ``mqlab.units`` writes numbers and
-  moments;
+- ``duration brief clock stamp size percent portion factor rate number digits tenths``: as ``mqlab.units`` writes
+  numbers and moments;
 - ``and``, ``or``, ``by …``: several joined, ``by ; `` with that mark;
 - ``few 3``: the first three, and how many there are besides;
 - ``of table``: what the room's table of that name says for the value (``[cause]``, ``pause = "…"``);
@@ -31,7 +31,7 @@ from mqlab.units import Interval
 FORMS: Mapping[str, Callable[[Any], str]] = {
     "duration": units.duration, "brief": units.brief, "clock": units.clock, "stamp": units.stamp, "size": units.size,
     "percent": units.percent, "factor": units.factor, "rate": units.rate, "number": units.number,
-    "digits": units.digits, "tenths": units.tenths,
+    "digits": units.digits, "tenths": units.tenths, "portion": units.portion,
 }  # fmt: skip
 """How numbers and moments are written, by the name of a form."""
 _AND = {"en": ("and", "or"), "zh": ("和", "或")}

@@ -52,6 +52,7 @@ def shape(texts):
         ("{who}", {"members": 2}, "2 members"),
         ("{ongoing?}it goes on", {"ongoing": True}, "it goes on"),
         ("{{app}} = {n}", {"n": 0}, "{app} = 0"),
+        ("{share:portion} of it", {"share": 0.99974}, "99.97 % of it"),
     ],
 )
 def test_a_place_is_written_in_its_form(template, values, told):

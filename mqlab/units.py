@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from math import inf, isfinite
+from math import floor, inf, isfinite
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mqlab.errors import BadTimeError, BadTimeZoneError
@@ -58,6 +58,11 @@ def tenths(value: float) -> str:
 def percent(share: float) -> str:
     """A share: ``91.3 %``."""
     return f"{share * 100:.1f} %"
+
+
+def portion(share: float) -> str:
+    """A share that is never rounded up to the whole: ``99.97 %``."""
+    return f"{floor(share * 1000) / 10:.1f} %" if share < 0.999 else f"{floor(share * 10_000) / 100:.2f} %"
 
 
 def duration(seconds: float) -> str:

@@ -66,7 +66,7 @@ def test_each_link_of_the_chain_has_its_proof():
 
 
 def test_a_change_of_whom_the_finding_names_is_an_inferred_trigger_and_no_other_is():
-    loop = replace(split_loop(), facts={}, subject="mqtt-bridge -> plant-telemetry")
+    loop = replace(split_loop(), facts={}, trigger=None, subject="mqtt-bridge -> plant-telemetry")
     near = Change(at("12:20:40").timestamp(), "producer mqtt-bridge batch.size", "16384", "1638400")
     found = replace(diagnosis(loop), changes=(near,))
 

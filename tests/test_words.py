@@ -52,6 +52,7 @@ def shape(texts):
         ("{who}", {"members": 2}, "2 members"),
         ("{ongoing?}it goes on", {"ongoing": True}, "it goes on"),
         ("{{app}} = {n}", {"n": 0}, "{app} = 0"),
+        ("{share:portion} of it", {"share": 0.99974}, "99.97 % of it"),
     ],
 )
 def test_a_place_is_written_in_its_form(template, values, told):
@@ -98,6 +99,13 @@ def test_a_text_is_told_in_the_language_that_is_spoken_its_values_too():
         assert said(room("fan-out")("received")) == "这个读取方收到的字节"
     finally:
         speak("en")
+
+
+def test_texts_that_were_joined_come_apart_again():
+    each = [room("session-timeout")("each", client=name, times=2) for name in ("a", "b")]
+    assert words.pieces(listed(each)) == tuple(each)
+    assert words.pieces(listed(each, ", ")) == ("a 2 times, b 2 times",)
+    assert (words.pieces("a; b"), words.pieces("")) == (("a", "b"), ("",))
 
 
 def test_a_text_that_nobody_wrote_is_an_error_and_an_absent_one_is_none():

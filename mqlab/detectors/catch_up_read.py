@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
 from mqlab.shared.queues import Points, of_groups, snapshots
-from mqlab.shared.wording import clock
-from mqlab.units import number
 
 INCIDENT = "catch-up-read"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 FASTER = 1.5
 """Times the produce rate from which a group is catching up: between one, which keeps the lag, and two."""
@@ -60,7 +60,7 @@ def detect(facts: Facts) -> Result:
     """One notice per group and topic that caught up."""
     known = {key: snapshots(queues) for key, queues in of_groups(facts).items()}
     if not any(len(every) >= 2 for every in known.values()):
-        return Result(missing=("two dated outputs of kafka-consumer-groups --describe",))
+        return Result(missing=(say("no-snapshots"),))
     readings = {key: _best(every) for key, every in known.items()}
     return Result(
         tuple(_finding(*key, reading) for key, reading in readings.items() if reading is not None and reading.caught_up)
@@ -78,20 +78,13 @@ def _sum(points: Points, what: str) -> int:
 
 
 def _finding(group: str, topic: str, reading: Reading) -> Finding:
-    since, until = reading.before[-1].at, reading.after[-1].at
     return finding(
         INCIDENT,
         f"{group}/{topic}",
         Certainty.PROVEN,
-        (since, until),
+        (reading.before[-1].at, reading.after[-1].at),
         severity=Severity.NOTICE,
-        statement=(
-            f"Group {group} read {number(reading.read)} messages of {topic} between {clock(since)} and "
-            f"{clock(until)} UTC "
-            f"while {number(reading.produced)} were produced: it was working off {number(reading.behind)} older ones."
-        ),
+        slots={"group": group, "topic": topic, "read": reading.read, "produced": reading.produced},
         measures={"caught_up_messages": reading.caught_up, "peak_lag": reading.behind},
-        evidence=(p.evidence.because("far behind at this moment") for p in reading.before[:3]),
-        remedy="None needed; size the network for it.",
-        verify="The group's lag is back at its usual level, and bytes out fall to the number of groups times bytes in.",
+        evidence=(p.evidence.because(say("behind")) for p in reading.before[:3]),
     )

@@ -9,17 +9,19 @@ producers, a burst in which in and out grow together, key = value as it always w
 
 from __future__ import annotations
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.facts import Facts, Setting
 from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, Stage, TrafficLedger, finding
 from mqlab.shared import actors, counters, flows
-from mqlab.shared.wording import clock, instant, sample
+from mqlab.shared.wording import instant, sample
 from mqlab.traffic import batching, card, encoding
 from mqlab.traffic.batching import Waste
 from mqlab.traffic.encoding import Recoding
+from mqlab.words import listed
 
 INCIDENT = "format-inflation"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 
 def detect(facts: Facts) -> Result:
@@ -39,16 +41,16 @@ def detect(facts: Facts) -> Result:
         named = {f.subject for f in findings}
         return Result((*findings, *{r.id: r for r in risks if r.subject not in named}.values()))
     if not facts.named("producer.record_sends") and not flows.flows(facts):
-        return Result(missing=("bytes in and out of brokers, or producer metrics",))
+        return Result(missing=(say("no-bytes"),))
     if facts.of_kind("batch-split"):
-        return Result(rejected="the bytes that left beyond the accepted ones were rejected, not stored in another form")
+        return Result(rejected=say("were-rejected"))
     return _unseen(facts)
 
 
 def _unseen(facts: Facts) -> Result:
     """Not checked where bytes per record rose and nothing tells the size of the payload; else clear."""
     if any(batching.unseen(facts, client) for client in batching.producers(facts)):
-        return Result(missing=("the size of records before compression: producer record-size-avg",))
+        return Result(missing=(say("no-sizes"),))
     return CLEAR
 
 
@@ -58,7 +60,6 @@ def _recoded(facts: Facts, found: Recoding) -> Finding:
     came, left = found.came.times(readers), found.left
     excess = units.Interval(max(0.0, left.low - came.high), left.likely - came.likely, left.high - came.low)
     healthy = found.before.times(readers) if found.before is not None else None
-    before = f" (before: {healthy.words(units.factor)})" if healthy is not None else ""
     received = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
     cards = [s for h in sorted(actors.broker_hosts(facts)) for s in counters.card(facts, h, "transmit")]
     return finding(
@@ -68,12 +69,14 @@ def _recoded(facts: Facts, found: Recoding) -> Finding:
         (found.at, found.until),
         severity=Severity.CRITICAL if ratio.likely > 2 * readers else Severity.WARNING,
         ongoing=found.ongoing,
-        statement=(
-            f"The topic {setting.owner} has compression.type={setting.value}, so brokers re-encode what producers "
-            f"send: {units.size(found.came.likely)} in, {units.size(found.left.likely)} out = "
-            f"{ratio.words(units.factor)} for {units.counted(readers, 'reader')}{before}. Network, disks and readers "
-            "carry the difference."
-        ),
+        slots={
+            "codec": setting.value,
+            "came": found.came.likely,
+            "left": left.likely,
+            "ratio": ratio,
+            "readers": readers,
+            "healthy": healthy,
+        },
         measures={
             **found.came.measures("bytes_in"),
             **found.left.measures("bytes_out"),
@@ -83,38 +86,25 @@ def _recoded(facts: Facts, found: Recoding) -> Finding:
         },
         evidence=(
             setting.evidence,
-            *(sample(facts, s, found.until, "bytes that this reader received") for s in received[:4]),
-            *(sample(facts, s, found.until, "bytes sent by the broker's card") for s in cards[:4]),
+            *(sample(facts, s, found.until, say("received")) for s in received[:4]),
+            *(sample(facts, s, found.until, say("sent")) for s in cards[:4]),
         ),
         explains=("batch-split-loop",) if facts.of_kind("batch-split") else (),
-        mitigate=(
-            f"Set compression.type=producer on {setting.owner}: it ends for new records; side effect: none for "
-            "consumers that can read the producers' codec."
-        ),
-        remedy="Keep compression.type=producer on topics and let producers choose the codec.",
-        verify="Bytes out over bytes in (per reader) is back at about 1.",
         ledger=_ledger(found, excess.likely, healthy.likely if healthy is not None else None),
-        facts={"who": f"topic {setting.owner}", "compression.type": setting.value},
+        facts={"who": say("topic", topic=str(setting.owner)), "compression.type": setting.value},
     )
 
 
 def _ledger(found: Recoding, excess: float, healthy: float | None) -> TrafficLedger:
     came, left = round(found.came.likely), round(found.left.likely)
     once, off = round(found.came.likely * found.readers), round(0.05 * left)
+    encoding, low, high = say("encoding", codec=found.setting.value), round(excess * 0.9), round(excess * 1.1)
     stages = (
-        Stage(
-            "accepted", "what came in, once for each reader", once, once - off, once + off, "broker's card or metrics"
-        ),
-        Stage(
-            "encoding", f"stored and sent as {found.setting.value}", left - once, round(excess * 0.9),
-            round(excess * 1.1), "out less in x readers",
-        ),
-        Stage("unexplained", "UNEXPLAINED", 0, -off, off, "rest"),
-    )  # fmt: skip
-    return TrafficLedger(
-        "brokers", "", instant(found.at), instant(found.until),
-        came, left, stages, healthy,
-    )  # fmt: skip
+        Stage("accepted", say("accepted"), once, once - off, once + off, say("card-or-metrics")),
+        Stage("encoding", encoding, left - once, low, high, say("out-less-in")),
+        Stage("unexplained", say("unexplained"), 0, -off, off, say("rest")),
+    )
+    return TrafficLedger("brokers", "", instant(found.at), instant(found.until), came, left, stages, healthy)
 
 
 def _risk(setting: Setting) -> Finding:
@@ -126,23 +116,16 @@ def _risk(setting: Setting) -> Finding:
         (None, None),
         severity=Severity.NOTICE,
         name=f"{setting.owner}/settings",
-        statement=(
-            f"The topic {setting.owner} has compression.type={setting.value}: brokers re-encode what producers send. "
-            "The material shows no inflation from it."
-        ),
+        slots={"codec": setting.value},
         measures={},
         evidence=(setting.evidence,),
-        mitigate="None needed now.",
-        remedy="Prefer compression.type=producer.",
-        verify="Bytes out over bytes in per reader stays at about 1.",
     )
 
 
 def _wasted(facts: Facts, found: Waste) -> Finding:
     """One producer lost its batching or its compression."""
     rise, needed = found.shift, found.shift.before * found.records
-    changed = ", ".join(f"{s.key} {before} -> {s.value}" for s, before in found.changed)
-    changed = changed or "its settings are not in the material"
+    changed = listed([f"{s.key} {before} -> {s.value}" for s, before in found.changed], ", ") or say("no-settings")
     return finding(
         INCIDENT,
         found.client,
@@ -150,11 +133,12 @@ def _wasted(facts: Facts, found: Waste) -> Finding:
         (rise.at, rise.until),
         severity=Severity.CRITICAL if rise.after > 2 * rise.before else Severity.WARNING,
         ongoing=rise.lasting,
-        statement=(
-            f"{found.client} puts {rise.after:.0f} bytes on the wire per record, {rise.after / rise.before:.3g} times "
-            f"as many as before {clock(rise.at)} UTC ({rise.before:.0f}): {changed}. The payload did not grow; "
-            "batching or compression was lost."
-        ),
+        slots={
+            "size": round(rise.after),
+            "usual": round(rise.before),
+            "times": rise.after / rise.before,
+            "changed": changed,
+        },
         measures={
             "bytes_per_record": rise.after,
             "bytes_per_record_before": rise.before,
@@ -167,17 +151,12 @@ def _wasted(facts: Facts, found: Waste) -> Finding:
         evidence=(
             *(s.evidence for s, _ in found.changed),
             *(
-                sample(facts, series, rise.until, f"{what} that left the producer")
-                for name, what in (("producer.outgoing_bytes", "bytes"), ("producer.record_sends", "records"))
+                sample(facts, series, rise.until, say(left))
+                for name, left in (("producer.outgoing_bytes", "bytes-left"), ("producer.record_sends", "records-left"))
                 for series in batching.own(facts, name, found.client)
             ),
         ),
-        mitigate=(
-            "Restore the earlier linger.ms, batch.size and compression.type; side effect: up to linger.ms more latency."
-        ),
-        remedy="Keep batching and compression of producers under review: they are worth a multiple of the network.",
-        verify="outgoing-byte-total per record-send-total is back at its earlier value.",
-        facts={"who": f"producer {found.client}", "changed": changed},
+        facts={"who": say("producer", client=found.client), "changed": changed},
     )
 
 

@@ -17,12 +17,11 @@ from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity
 from mqlab.shared import actors, configured, flows
 from mqlab.shared.wording import sample
 from mqlab.traffic import resending, split_bytes
+from mqlab.traffic.resending import IN_CLIENT
 
 INCIDENT = "oversize-record-rejected"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 say = words.room(INCIDENT)
-
-_IN_CLIENT = "when serialized"
 
 
 def detect(facts: Facts) -> Result:
@@ -30,7 +29,7 @@ def detect(facts: Facts) -> Result:
     groups: dict[tuple[str, bool], list[Episode]] = {}
     for client, episodes in actors.by_client(facts, facts.of_kind("record-too-large")).items():
         for episode in episodes:
-            groups.setdefault((client, episode.reason == _IN_CLIENT), []).append(episode)
+            groups.setdefault((client, episode.reason == IN_CLIENT), []).append(episode)
     if groups:
         again = frozenset(r.client for r in resending.found(facts))
         return Result(
@@ -91,7 +90,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
 
 def _rejected(facts: Facts, client: str, topic: str | None, first: float | None, last: float | None) -> float | None:
     """Bytes that the brokers threw away; None where they refused others' records, or batches that were split too."""
-    refused = [e for e in facts.of_kind("record-too-large") if e.reason != _IN_CLIENT]
+    refused = [e for e in facts.of_kind("record-too-large") if e.reason != IN_CLIENT]
     others = any(actors.client_of(facts, e) != client for e in refused) or facts.of_kind("batch-split")
     if topic is None or first is None or last is None or others:
         return None

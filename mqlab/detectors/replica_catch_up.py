@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from mqlab import words
 from mqlab.delivery.leaders import single_copies
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Result, Severity, finding
 from mqlab.shared import configured, flows
 from mqlab.shared.flows import Flow
-from mqlab.shared.wording import clock, sample
+from mqlab.shared.wording import sample
 
 INCIDENT = "replica-catch-up"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 MATTERS = 0.1
 """Share of all bytes that came in from which the old data copied is worth a word. Judgement, no default behind it."""
@@ -32,8 +34,7 @@ def detect(facts: Facts) -> Result:
     """One notice for the time in which old data was copied."""
     pieces = [p for p in flows.flows(facts) if p.copies_per_in is not None]
     if not pieces:
-        wanted = "ReplicationBytesInPerSec and bytes in of the brokers"
-        return CLEAR if single_copies(facts) else Result(missing=(wanted,))
+        return CLEAR if single_copies(facts) else Result(missing=(say("no-bytes"),))
     usual = _usual(facts, pieces)
     above = [p for p in pieces if (p.copies_per_in or 0.0) > ABOVE * usual]
     if not above:
@@ -44,7 +45,7 @@ def detect(facts: Facts) -> Result:
     ]
     gauges = ("broker.reassignment_bytes_in", "broker.under_replicated_partitions")
     if not signs and not any(value for name in gauges for s in facts.named(name) for _, value in s.points):
-        return Result(rejected="more than R-1 copies between brokers, but every replica stayed in sync")
+        return Result(rejected=say("in-sync"))
     copied = sum((p.replicated or 0) - usual * (p.came_in or 0) for p in above)
     if copied < MATTERS * sum(p.came_in or 0 for p in pieces):
         return CLEAR
@@ -55,17 +56,12 @@ def detect(facts: Facts) -> Result:
         Certainty.PROVEN,
         (start, end),
         severity=Severity.NOTICE,
-        statement=(
-            f"Followers copied old data between {clock(start)} and {clock(end)} UTC, beyond the {usual:.3g} copies "
-            "a byte that replication needs. It ends when every replica is in sync."
-        ),
+        slots={"usual": usual},
         measures={"copied_bytes": copied, "copies_per_byte_in": max(p.copies_per_in or 0 for p in above)},
         evidence=(
             *(e.first for e in signs[:4]),
-            *(sample(facts, s, end, "bytes copied to this broker") for s in series[:4]),
+            *(sample(facts, s, end, say("copied")) for s in series[:4]),
         ),
-        remedy="None needed; size the network for it.",
-        verify="UnderReplicatedPartitions = 0 and ReplicationBytesIn back at R-1 times BytesIn.",
     )
     return Result((notice,))
 

@@ -6,14 +6,16 @@ Quiet: they always did (every cluster with R > 1); more is copied than R−1 (re
 
 from __future__ import annotations
 
+from mqlab import words
 from mqlab.delivery.leaders import single_copies
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Result, Severity, finding
 from mqlab.shared import configured, counters, flows
-from mqlab.shared.wording import clock, sample
+from mqlab.shared.wording import sample
 
 INCIDENT = "replication-traffic"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 FITS = 0.25
 """Share by which the copies may miss R−1: half of the step between R = 3 and R = 4, rounded down."""
@@ -23,17 +25,16 @@ def detect(facts: Facts) -> Result:
     """One notice where the copies between brokers became more."""
     pieces = [p for p in flows.flows(facts) if p.copies_per_in is not None]
     if not pieces:
-        wanted = "ReplicationBytesInPerSec and bytes in of the brokers"
-        return CLEAR if single_copies(facts) else Result(missing=(wanted,))
+        return CLEAR if single_copies(facts) else Result(missing=(say("no-bytes"),))
     shift = counters.shift([(p.since, p.until, p.copies_per_in) for p in pieces])
     if shift is None or not shift.lasting:
         return CLEAR
     described = configured.replication_factors(facts)
     if not described:
-        return Result(missing=("kafka-topics --describe: the copies between brokers became more, R is not known",))
+        return Result(missing=(say("no-factor"),))
     factor = max(int(s.value) for s in described)
     if factor < 2 or abs(shift.after - (factor - 1)) > FITS * (factor - 1):
-        return Result(rejected=f"{shift.after:.3g} bytes are copied per byte in, where R-1 is {factor - 1}")
+        return Result(rejected=say("no-fit", after=shift.after, copies=factor - 1))
     settings = [s.evidence for s in described if s.value == str(factor)]
     series = [s for s in flows.all_topics(facts, "broker.replication_bytes_in") if s.points]
     notice = finding(
@@ -42,16 +43,11 @@ def detect(facts: Facts) -> Result:
         Certainty.PROVEN,
         (shift.at, shift.until),
         severity=Severity.NOTICE,
-        statement=(
-            f"Brokers copy {shift.after:.3g} bytes to each other per byte that comes in (before {clock(shift.at)} UTC: "
-            f"{shift.before:.3g}). That is R-1 = {factor - 1} for replication factor {factor}."
-        ),
+        slots={"before": shift.before, "after": shift.after, "factor": factor, "copies": factor - 1},
         measures={"copies_per_byte_in": shift.after, "replication_factor": factor},
         evidence=(
             *settings[:2],
-            *(sample(facts, s, shift.until, "bytes copied to this broker") for s in series[:6]),
+            *(sample(facts, s, shift.until, say("copied")) for s in series[:6]),
         ),
-        remedy="None needed; size the network for it.",
-        verify="ReplicationBytesIn over BytesIn equals the replication factor less one.",
     )
     return Result((notice,))

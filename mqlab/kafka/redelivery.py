@@ -91,7 +91,7 @@ def changes(facts: Facts, group: str) -> tuple[Change, ...]:
     ]  # fmt: skip
     for episode in facts.of_kind("static-member-replaced", "static-member-fenced"):
         if episode.group in (group, None) and episode.first_at is not None:
-            found.append(Change(episode.first_at, say("replaced"), True, False, (episode.first,)))
+            found.append(Change(episode.first_at, say("static-replaced"), True, False, (episode.first,)))
     return tuple(sorted(found, key=lambda change: (change.at, change.what)))
 
 

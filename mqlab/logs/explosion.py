@@ -6,13 +6,16 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.logs.floods import FAR, MUCH_A_MINUTE, NEARLY_ALL, Flood
 from mqlab.rows import LineShape, Shape
 from mqlab.shared.benign_lines import STARTING
-from mqlab.shared.wording import clock
-from mqlab.units import duration, factor, size
+from mqlab.words import Text, listed
+from mqlab.words.filling import Value
+
+say = words.room("explosion")
 
 USUAL = 0.5
 """How much of a flood's make-up the earlier log had, from which it is what this log is made of: it grew with its
@@ -45,7 +48,7 @@ def judged(facts: Facts, flood: Flood) -> Judgement:
     few = flood.share >= NEARLY_ALL
     if not few or not flood.matters:
         far = flood.far_above and (flood.matters or few)
-        return Judgement(flood, rejected=_too_little(flood, few=few) if far else None)
+        return Judgement(flood, rejected=_said("little" if few else "mixed", flood) if far else None)
     if complains(flood):
         return _complaint(flood)
     return _without_before(facts, flood) if flood.earlier is None else _with_before(facts, flood)
@@ -79,37 +82,33 @@ def _complaint(flood: Flood) -> Judgement:
         return Judgement(flood, Certainty.PROVEN)
     if flood.earlier is None and flood.a_minute >= MUCH_A_MINUTE:
         return Judgement(flood, Certainty.LIKELY)
-    return Judgement(flood, rejected=_steady(flood))
+    return Judgement(flood, rejected=_said("steady", flood))
 
 
 def _with_before(facts: Facts, flood: Flood) -> Judgement:
     """Lines that complain of nothing may be traffic: everything that traffic looks like is ruled out first."""
     earlier = flood.earlier
     if earlier is None or not flood.far_above:
-        return Judgement(flood, rejected=_steady(flood))
-    name = flood.log.source
+        return Judgement(flood, rejected=_said("steady", flood))
     if earlier.alike >= USUAL:
-        same = f"made up {earlier.alike:.0%} of it before, so it grew with its load"
-        return Judgement(flood, rejected=f"{name} became {_times(flood)} as loud, but the same lines {same}")
+        return Judgement(flood, rejected=_said("load", flood))
     if _is_start(facts, flood):
-        return Judgement(flood, rejected=_burst(flood))
+        return Judgement(flood, rejected=_said("start", flood))
     if flood.spells >= _AGAIN:
-        return Judgement(
-            flood, rejected=f"{name} has {flood.spells} bursts of the same few lines, which is normal for it"
-        )
+        return Judgement(flood, rejected=_said("bursts", flood))
     if not flood.sudden:
-        return Judgement(flood, rejected=f"{name} became {_times(flood)} as loud gradually, as load makes it")
+        return Judgement(flood, rejected=_said("gradual", flood))
     if earlier.seconds < _LONG:
-        return Judgement(flood, missing=_before(flood, f"only {duration(earlier.seconds)} of it are here"))
+        return Judgement(flood, missing=_said("no-before", flood))
     return Judgement(flood, Certainty.LIKELY if earlier.alike else Certainty.PROVEN)
 
 
 def _without_before(facts: Facts, flood: Flood) -> Judgement:
     if _is_start(facts, flood):
-        return Judgement(flood, rejected=_burst(flood))
+        return Judgement(flood, rejected=_said("start", flood))
     if flood.seconds >= _LONG:
-        return Judgement(flood, rejected=_steady(flood))
-    return Judgement(flood, missing=_before(flood, "it begins in the loudest time"))
+        return Judgement(flood, rejected=_said("steady", flood))
+    return Judgement(flood, missing=_said("no-before", flood))
 
 
 def _is_start(facts: Facts, flood: Flood) -> bool:
@@ -121,34 +120,24 @@ def _is_start(facts: Facts, flood: Flood) -> bool:
     return near and flood.seconds <= _START_LASTS and flood.ended_at is not None
 
 
-def _too_little(flood: Flood, *, few: bool) -> str:
-    grown = f"{flood.log.source} became {_times(flood)} as loud at {clock(flood.started_at)} UTC"
-    if few:
-        return f"{grown}, but {size(flood.bytes)} in all does no harm"
-    return f"{grown}, but its largest shapes carry only {flood.share:.0%} of it"
-
-
-def _steady(flood: Flood) -> str:
-    few = f"{len(flood.shapes)} shape{'s carry' if len(flood.shapes) > 1 else ' carries'} {flood.share:.0%}"
-    rate = f"{size(flood.a_minute)} a minute"
-    if flood.earlier is None:
-        return f"{few} of {flood.log.source}, at a steady rate of {rate} from its first line on"
-    return f"{few} of {flood.log.source}, but its busiest time writes {rate}, less than {FAR} times its earlier rate"
-
-
-def _burst(flood: Flood) -> str:
-    return f"{flood.log.source} is loud for {duration(flood.seconds)} after its start: {size(flood.bytes)}, then quiet"
-
-
-def _before(flood: Flood, why: str) -> str:
-    return (
-        f"{flood.log.source} from well before {clock(flood.started_at)} UTC: {why}, so "
-        f"{size(flood.a_minute)} a minute of the same few lines may be normal for it"
-    )
-
-
-def _times(flood: Flood) -> str:
-    return factor(flood.a_minute / max(1.0, flood.earlier.a_minute)) if flood.earlier else "many times"
+def _said(key: str, flood: Flood) -> Text:
+    """The text *key* of a flood."""
+    earlier = flood.earlier
+    known: dict[str, Value] = {
+        "log": flood.log.source,
+        "since": flood.started_at,
+        "seconds": flood.seconds,
+        "bytes": flood.bytes,
+        "rate": flood.a_minute,
+        "shapes": len(flood.shapes),
+        "share": round(100 * flood.share),
+        "spells": flood.spells,
+        "times": flood.a_minute / max(1.0, earlier.a_minute) if earlier else None,
+        "alike": round(100 * earlier.alike) if earlier else None,
+        "earlier": earlier.seconds if earlier else None,
+        "far": FAR if earlier else None,
+    }
+    return say(key, **known)
 
 
 INCIDENT = "log-explosion"
@@ -189,7 +178,8 @@ def settled(facts: Facts, findings: Sequence[Finding], trouble: Mapping[str, Seq
 
 def _placed(finding: Finding, cause: Finding | None, is_cause: bool) -> Finding:
     if cause is not None:
-        told = f"{finding.statement} These lines are a consequence of {cause.incident} on {cause.subject}."
+        consequence = say("consequence", incident=cause.incident, subject=cause.subject)
+        told = listed((finding.statement, consequence), " ")
         return replace(finding, severity=Severity.NOTICE, statement=told)
     if is_cause and INCIDENT not in finding.explains:
         return replace(finding, explains=(*finding.explains, INCIDENT))

@@ -198,12 +198,10 @@ def flood(log: Volume) -> Flood | None:
     spells = [spell for spell in every if sum(m.bytes for m in spell) >= _SPELL * largest]
     minutes = tuple(m for spell in spells for m in spell)
     shapes, share = _carrying(log.shapes, minutes)
-    began = _began(log, shapes, minutes[0].at)
-    last = minutes[-1].at
-    return Flood(
-        log, began, None if last == log.minutes[-1].at else last + _MINUTE, minutes, len(spells), shapes, share,
-        _earlier(log, shapes, began, minutes),
-    )  # fmt: skip
+    began, last = _began(log, shapes, minutes[0].at), minutes[-1].at
+    ended = None if last == log.minutes[-1].at else last + _MINUTE
+    earlier = _earlier(log, shapes, began, minutes)
+    return Flood(log, began, ended, minutes, len(spells), shapes, share, earlier)
 
 
 def _spells(loud: Sequence[Minute]) -> Iterator[list[Minute]]:

@@ -20,6 +20,8 @@ from mqlab.traffic import card
 
 say = words.room("resending")
 
+IN_CLIENT = "when serialized"
+"""What the line says of a record that its own client refuses: no byte of it leaves."""
 _PRECONDITIONS = ("enable.idempotence", "acks", "retries", "max.in.flight.requests.per.connection")
 
 
@@ -163,7 +165,7 @@ def unclear(facts: Facts) -> list[str]:
 def _failing(facts: Facts) -> dict[str, list[Episode]]:
     """Records that the broker refused, by client; those whose batches were split have another story."""
     split = {actors.client_of(facts, e) for e in facts.of_kind("batch-split")}
-    refused = [e for e in facts.of_kind("record-too-large") if e.reason != "when serialized" and e.first_at is not None]
+    refused = [e for e in facts.of_kind("record-too-large") if e.reason != IN_CLIENT and e.first_at is not None]
     return {client: lines for client, lines in actors.by_client(facts, refused).items() if client not in split}
 
 

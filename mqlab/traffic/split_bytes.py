@@ -18,6 +18,7 @@ from mqlab.shared import actors, configured, counters, failures, flows
 from mqlab.shared.wording import sample
 from mqlab.traffic import card, payload
 from mqlab.traffic import splits as traffic_splits
+from mqlab.traffic.resending import IN_CLIENT
 from mqlab.traffic.splits import LEAST_LIMIT, MANY, MOSTLY
 from mqlab.units import Interval
 
@@ -82,7 +83,7 @@ def _oversize(facts: Facts, client: str, start: float, end: float) -> list[tuple
     biggest = max((v for s in own for _, v in s.points), default=0.0)
     found = []
     for one in facts.of_kind("record-too-large"):
-        inside = one.first_at is not None and start <= one.first_at <= end and one.reason != "when serialized"
+        inside = one.first_at is not None and start <= one.first_at <= end and one.reason != IN_CLIENT
         if inside and one.value_max and actors.client_of(facts, one) == client:
             copies = round(biggest / one.value_max) if biggest > one.value_max else 1
             found.append((one.value_max * max(1, copies) * one.count, one.count))
@@ -344,8 +345,8 @@ def _goes_on(own: list[Series], end: float) -> bool:
 
 def _topic(facts: Facts, client: str, start: float, end: float) -> str:
     """The only topic the client sends to, or the only one of them with rejected bytes."""
-    named = {s.labels.get("topic") or "" for s in facts.series
-             if s.name.startswith("producer.topic_") and s.labels.get("client_id") == client} - {""}  # fmt: skip
+    own = [s for s in facts.series if s.name.startswith("producer.topic_") and s.labels.get("client_id") == client]
+    named = {topic for s in own if (topic := s.labels.get("topic"))}
     if len(named) == 1:
         return named.pop()
     thrown = {

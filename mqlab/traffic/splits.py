@@ -232,9 +232,8 @@ def _loop(facts: Facts, client: str, topic: str, splits: list[Episode]) -> Loop:
 
 def why_not(facts: Facts, loop: Loop) -> str | None:
     """Why these splits are no loop; None where they are one."""
-    seen: dict[str, Value] = {
-        "count": loop.count, "client": loop.client, "topic": loop.topic, "began": loop.first_at, "last": loop.last_at,
-    }  # fmt: skip
+    who: dict[str, Value] = {"client": loop.client, "topic": loop.topic}
+    seen = who | {"count": loop.count, "began": loop.first_at, "last": loop.last_at}
     if kafka_defaults.loops(loop.version) is False:
         return say("halves", **seen, version=str(loop.version))
     if loop.attempts[1] < CONSTANT:

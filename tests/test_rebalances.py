@@ -234,8 +234,8 @@ def test_a_client_of_0_10_leaves_without_a_word_and_its_failed_commit_tells_of_i
         (Trigger.JOIN, Behind.POLL_TIMEOUT, True),
     ]
     assert rows[1].because == (
-        "it left 20.0 s after its last poll, which is max.poll.interval.ms, while its process was still working and "
-        "learned of it afterwards"
+        "it left 20.0 s after its last poll (max.poll.interval.ms), while its process was still working and "
+        "noticed only afterwards"
     )
 
 

@@ -182,6 +182,12 @@ def test_one_broker_that_stops_in_good_order_and_comes_back_is_a_rolling_restart
     assert one.statement.startswith(
         "Broker 1 shut down cleanly at 10:00:00 UTC and was back at 10:00:15 UTC, after 15.0 s"
     )
+    assert one.statement.endswith("No other broker restart is in the material.")
+
+
+def test_that_no_other_broker_restarted_is_not_said_where_another_one_started():
+    (one,) = rolling_restart.detect(facts(restart("1", 0), restart("2", 60, orderly=False))).findings
+    assert one.statement.endswith("after 15.0 s.")
 
 
 def test_one_broker_that_comes_back_without_an_orderly_stop_or_too_late_is_none():

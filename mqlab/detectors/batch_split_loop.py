@@ -21,7 +21,7 @@ from mqlab.shared import actors, flows
 from mqlab.shared.wording import sample
 from mqlab.traffic import split_bytes, splits
 from mqlab.traffic.split_bytes import CountedLoop
-from mqlab.traffic.splits import Loop, loops_seen, why_not
+from mqlab.traffic.splits import EXHAUSTED, Loop, loops_seen, why_not
 from mqlab.words import listed
 from mqlab.words.filling import Value
 
@@ -61,7 +61,9 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
     ledger = split_bytes.of_loop(facts, loop.client, loop.topic, loop.splits, loop.window)
     crashes = splits.crashes(facts, loop.client, loop.splits)
     ended = max([t for t in (loop.last_at, *[c.last_at for c in crashes]) if t is not None], default=None)
-    lines = splits.lines(facts, loop.splits, loop.batch_size, loop.limit, crashes)
+    memory = splits.out_of_memory(facts, loop.client, loop.splits, crashes)
+    lines = splits.lines(facts, loop.splits, loop.batch_size, loop.limit, crashes, memory)
+    exhausted = sum(e.count for e in crashes if e.kind == "out-of-memory" or (memory and e.value_max == EXHAUSTED))
     return finding(
         INCIDENT,
         f"{loop.client} -> {loop.topic}",
@@ -70,7 +72,12 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         severity=Severity.WARNING if loop.most < splits.MANY and splits.unended(facts, loop) else Severity.CRITICAL,
         ongoing=actors.goes_on(facts, {s.source for s in loop.splits}, ended),
         name=f"{loop.client}/{loop.topic}",
-        slots=_slots(facts, loop) | {"batch": ledger.batch},
+        slots={
+            **_slots(facts, loop),
+            "batch": ledger.batch,
+            "exhausted": exhausted,
+            "all_exhausted": exhausted == sum(e.count for e in crashes),
+        },
         measures={
             **(ledger.measures or {}),
             "split_count": ledger.count,
@@ -123,7 +130,6 @@ def _slots(facts: Facts, loop: Loop) -> dict[str, Value]:
         "version": str(loop.version) if loop.version else None,
         "leaks": kafka_defaults.leaks(loop.version),
         "may_leak": kafka_defaults.leaks(loop.version) is not False,
-        "memory": bool(facts.of_kind("out-of-memory")),
         "counter": next((s.original for s in facts.named("producer.batch_splits")), "batch-split-total"),
     }
 

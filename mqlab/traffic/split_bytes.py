@@ -279,7 +279,8 @@ def _gaps(facts: Facts, start: float, end: float) -> tuple[str, ...]:
     for series in facts.named("producer.batch_splits"):
         client, seen = series.labels.get("client_id"), counters.increase([series], start, end)
         if client and seen and seen.resets:
-            found.append(say("scrapes-lost", counter=series.original, client=client, splits=round(seen.value)))
+            told = {"counter": series.original, "client": client, "times": seen.resets, "splits": round(seen.value)}
+            found.append(say("scrapes-lost", **told))
     return tuple(found)
 
 

@@ -28,7 +28,8 @@ INCIDENT = "retry-amplification"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 say = words.room(INCIDENT)
 
-TRANSPORT = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT"})
+_TIMED_OUT = "REQUEST_TIMED_OUT"
+TRANSPORT = frozenset({"NETWORK_EXCEPTION", _TIMED_OUT})
 """Errors after which the broker may have stored the batch already."""
 FEW = 10
 """Retry lines below which they are what two disconnects leave: each fails up to max.in.flight.requests.per.connection
@@ -139,7 +140,7 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         (found.first, found.last),
         severity=Severity.CRITICAL if damage else Severity.WARNING,
         ongoing=actors.goes_on(facts, {episodes[0].source}, found.last),
-        slots=_slots(episodes, found, timeout),
+        slots={"timed_out": _timed_out(facts, client, episodes), **_slots(episodes, found, timeout)},
         measures={
             "retry_lines": found.lines,
             "retried_records": repeated or None,
@@ -163,6 +164,12 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
     )
 
 
+def _timed_out(facts: Facts, client: str, episodes: Sequence[Episode]) -> bool:
+    """True where a request of *client* had no answer in time; else connections were closed."""
+    late = facts.of_kind("request-timeout")
+    return any(e.reason == _TIMED_OUT for e in episodes) or any(actors.client_of(facts, e) == client for e in late)
+
+
 def _slots(episodes: Sequence[Episode], found: Resending, timeout: configured.Value | None) -> dict[str, Value]:
     """Why it sends again, after how long, and whether the broker may keep both."""
     reasons: Counter[str] = Counter()
@@ -172,7 +179,9 @@ def _slots(episodes: Sequence[Episode], found: Resending, timeout: configured.Va
     return {
         "reasons": [say("times", count=count, reason=reason) for reason, count in often],
         "timeout": timeout.value if timeout else None,
+        "falling": len(found.attempts) > 1,
         "not_idempotent": found.idempotent is False,
+        "may_duplicate": found.idempotent is not True,
     }
 
 
@@ -222,18 +231,11 @@ def _resubmitted(facts: Facts, found: Resubmission) -> Finding:
     )
 
 
-def _traffic(facts: Facts, found: Resubmission) -> dict[str, float | None]:
+def _traffic(facts: Facts, found: Resubmission) -> dict[str, float]:
     """What the card of the application's host sent and received meanwhile, and usually."""
-    host = actors.host_of(facts, found.client)
-    sent = counters.ratio(facts, host, found.first, found.last) if host else None
+    host, span = actors.host_of(facts, found.client), (found.first, found.last)
+    sent = counters.ratio(facts, host, *span) if host else None
     if host is None or sent is None or sent.factor is None:
         return {}
-    usual = counters.usual_factor(facts, host, 0, found.first)
-    top = counters.peak(facts, host, found.first, found.last)
-    return {
-        **card.counted(sent, counters.ratios(facts, host, found.first, found.last)),
-        "healthy_factor": usual,
-        "excess_bytes": sent.bytes_out - usual * sent.bytes_in if usual is not None else None,
-        "peak_amplification_factor": top.factor if top is not None else None,
-        **payload.measures(facts, {e.source for e in found.lines}, sent.bytes_out, found.first, found.last),
-    }
+    offered = payload.measures(facts, {e.source for e in found.lines}, sent.bytes_out, *span)
+    return card.measures(facts, host, sent, span, found.first) | offered

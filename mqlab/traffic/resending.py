@@ -176,8 +176,8 @@ def _of_client(facts: Facts, client: str, lines: Sequence[Episode]) -> Resubmiss
     own = tuple(s for s in facts.series if s.name.startswith("app.resubmitted") and s.source in sources)
     counted = [(a, b, v) for a, b, v in counters.summed(own) if v > 0]
     times = sum(v for _, _, v in counted)
-    if times >= FEW:
-        first, last = min(first, counted[0][0]), max(last, counted[-1][1])
+    if times >= FEW:  # A counter rose between two moments: by the end of the first pair, after the begin of the last.
+        first, last = min(first, counted[0][1]), max(last, counted[-1][0])
     how = say("own-counter", times=round(times)) if times >= FEW else _more_than_came_in(facts, client, lines)
     if how is None or failures < FEW:
         return None

@@ -41,12 +41,21 @@ class Verdict:
     """Of ``undetermined``: what it may be, the most likely first."""
 
 
+DISMISSED = "dismissed"
+"""Why a class is rejected whose findings people dismissed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Part of a class's signature was there and was disproved."""
+    """Part of a class's signature was there and was disproved, or people dismissed its findings."""
 
     incident: str
     because: str
+
+    @property
+    def dismissed(self) -> bool:
+        """By people."""
+        return self.because == DISMISSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,19 @@ class NotChecked:
     incident: str
     missing: tuple[str, ...]
     fetch: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """A claim that some rule made and that cannot be true; it was taken back before anybody saw it."""
+
+    rule: str
+    """Stable: the rule of ``mqlab.selfcheck`` that found it."""
+    claim: str
+    """Id of the finding, slug of the class, or what changed."""
+    what: str
+    """What was taken back of it: a measure, a field, or a place in the diagnosis."""
+    because: str
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -78,6 +100,8 @@ class Diagnosis(Shown):
     """What became of messages on their way over a bridge, and within MQTT."""
     risers: tuple[Riser, ...] = ()
     """Where there is MQTT: what left its own earlier level, by time."""
+    withdrawn: tuple[Withdrawn, ...] = ()
+    """What rules claimed and cannot be true: mistakes of theirs, which nobody has to read."""
 
     @property
     def unchecked(self) -> tuple[NotChecked, ...]:

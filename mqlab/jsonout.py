@@ -19,7 +19,7 @@ SCHEMA = "mqlab.diagnosis/2"
 def diagnosis_json(diagnosis: Diagnosis) -> dict[str, Any]:
     """Everything a program may want to know about the diagnosis, as JSON-ready values.
 
-    ``chains`` is there where messages went over a bridge.
+    ``chains`` is there where messages went over a bridge, ``withdrawn`` where a rule claimed what cannot be true.
     """
     told = {
         "schema": SCHEMA,
@@ -33,7 +33,8 @@ def diagnosis_json(diagnosis: Diagnosis) -> dict[str, Any]:
         "changes": [_change(change) for change in sorted(diagnosis.changes, key=_by_time)],
     }
     over = [chain_json(chain) for chain in diagnosis.chains if chain.system]
-    return told | ({"chains": over} if over else {})
+    gone = [asdict(one) for one in diagnosis.withdrawn]
+    return told | ({"chains": over} if over else {}) | ({"withdrawn": gone} if gone else {})
 
 
 def dumps(diagnosis: Diagnosis) -> str:

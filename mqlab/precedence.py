@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from mqlab import units
+from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Severity
-from mqlab.known_errors import outright
-from mqlab.rows import Assignment, Client, Fate, Flow, TopicFlow
+from mqlab.known_errors import PREFIX, outright
+from mqlab.memo import per_facts
+from mqlab.rows import GRID, Assignment, Client, Fate, Flow, TopicFlow
 
 
 def ordered(facts: Facts) -> Facts:
@@ -140,17 +144,55 @@ def as_seen(finding: Finding, facts: Facts, window: tuple[float | None, float | 
     begin, end = finding.started_at, finding.ended_at
     begin = max(begin, first) if begin and first else begin
     end = min(end, last) if end and last else end
-    return replace(finding, started_at=begin, ended_at=end, over=_is_over(finding, facts, window[1]))
+    seen = replace(finding, started_at=begin, ended_at=end)
+    return replace(seen, over=is_over(seen, facts, window[1]))
 
 
-def _is_over(finding: Finding, facts: Facts, last: float | None) -> bool:
+def is_over(finding: Finding, facts: Facts, last: float | None) -> bool:
+    """What it was seen in goes on without it for longer than it paused before, up to the *last* moment at most."""
     if finding.ended_at is None or finding.ongoing:
         return False
     end = finding.ended_at.timestamp()
     lasted = end - finding.started_at.timestamp() if finding.started_at else 0.0
     read = facts.covered_until({place.source for place in finding.evidence}) or facts.covered_until() or end
     known = min(read + _MINUTE, last or read)
-    return known - end >= max(_PACE, _PART * lasted)
+    return known - end >= max(_PACE, _PART * lasted, pace(finding, own_events(facts, finding)))
+
+
+def own_events(facts: Facts, finding: Finding) -> tuple[Episode, ...]:
+    """What tells of it again: signs of its class and known errors, of the kinds and about whom its evidence is."""
+    known = INCIDENTS.get(finding.incident)
+    signs = known.signs if known else ()
+    told = _told_by_place(facts)
+    cited = {_about(one) for place in finding.evidence for one in told.get((place.source, place.line), ())}
+    own = {key for key in cited if key[0] in signs or key[0].startswith(PREFIX)}
+    return tuple(one for one in facts.of_kind(*{kind for kind, *_ in own}) if _about(one) in own)
+
+
+def pace(finding: Finding, own: Iterable[Episode]) -> float:
+    """Seconds for which what tells of it paused at most while it went on."""
+    begin, end = finding.started_at, finding.ended_at
+    if begin is None or end is None:
+        return 0.0
+    first, last = begin.timestamp() - GRID, end.timestamp() + GRID
+    moments = {at for one in own for at in (one.first_at, one.last_at) if at is not None and first <= at <= last}
+    return max((later - at for at, later in pairwise(sorted(moments))), default=0.0)
+
+
+def _about(episode: Episode) -> tuple[str, str | None, str | None, str | None, str]:
+    """Its kind and whom it is about; who wrote it, where it names nobody."""
+    named = (episode.client_id, episode.group, episode.topic)
+    return (episode.kind, *named, "" if any(named) else episode.source)
+
+
+@per_facts
+def _told_by_place(facts: Facts) -> Mapping[tuple[str, int | None], list[Episode]]:
+    """Episodes by the places of their first and their last line."""
+    found: dict[tuple[str, int | None], list[Episode]] = defaultdict(list)
+    for one in facts.episodes:
+        for place in {(one.first.source, one.first.line), (one.last.source, one.last.line)}:
+            found[place].append(one)
+    return found
 
 
 def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:

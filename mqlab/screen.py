@@ -26,6 +26,9 @@ from mqlab.screens.rows import LABEL, ROOM, WIDTH, labelled, line, local, placed
 from mqlab.shared.wording import clock
 from mqlab.symptoms import change_points
 from mqlab.terminal import safe
+from mqlab.words import listed, room
+
+say = room("selfcheck")
 
 _PROOFS = 5
 _LEAST_DRAIN = 1.0
@@ -360,3 +363,6 @@ def _every_class(diagnosis: Diagnosis) -> Iterator[str]:
         yield from (f"             {safe(command)}" for command in entry.fetch[:3])
     for source, zone in diagnosis.material.time_zones.items():
         yield from row("", f"clock of {source}: {zone}")
+    if diagnosis.withdrawn:
+        told = [say("withdrawn", claim=one.claim, what=one.what, because=one.because) for one in diagnosis.withdrawn]
+        yield from row("WITHDRAWN", listed(told), 3)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from mqlab import __version__, hypotheses, scope, settings_audit, strong_signs, words
+from mqlab import __version__, hypotheses, scope, selfcheck, settings_audit, strong_signs, words
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.clocks.offsets import ERROR
 from mqlab.delivery.audit import audits
 from mqlab.delivery.path import intact
 from mqlab.detectors import DETECTORS
-from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
+from mqlab.diagnosis import DISMISSED, Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Result, Severity
 from mqlab.hypotheses import Hypothesis
@@ -48,11 +48,13 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     settled = explosion.settled(facts, kept, trouble())
     material = _material(facts)
     seen = [as_seen(ended_by(f, happened), facts, material.window) for f in settled]
-    findings = ordered_by_weight([with_repairs(f, happened, material.window[1]) for f in seen])
+    told = [with_repairs(f, happened, material.window[1]) for f in seen]
+    sure, withdrawn = selfcheck.findings_checked(facts, told, material.window)
+    findings = ordered_by_weight(sure)
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     verdict = _weighed(_verdict(findings, left, facts, results), findings, left, facts, results)
     results = _without_doubted(results, verdict.hypotheses)
-    return Diagnosis(
+    whole = Diagnosis(
         version=__version__,
         material=material,
         verdict=verdict,
@@ -65,7 +67,9 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         gaps=_gaps(facts, findings),
         chains=explained(ways(facts), [f for f in findings if _of_mqtt(f)]),
         risers=risers(facts) if "mqtt" in present else (),
+        withdrawn=withdrawn,
     )
+    return selfcheck.checked(whole, facts)
 
 
 def diagnose_within(
@@ -144,7 +148,7 @@ def _rejected(results: dict[str, Result], findings: Sequence[Finding]) -> tuple[
     """Classes that were disproved, and those whose findings people dismissed."""
     found = {f.incident for f in findings}
     because = {slug: r.rejected for slug, r in results.items() if r.rejected and not r.findings}
-    because |= {slug: "dismissed" for slug, r in results.items() if r.findings and slug not in found}
+    because |= {slug: DISMISSED for slug, r in results.items() if r.findings and slug not in found}
     return tuple(Rejected(slug, because[slug] or "") for slug in sorted(because))
 
 

@@ -24,12 +24,12 @@ from traceback import format_exception
 from unittest.mock import patch
 
 import pyarrow as pa
-from contradictions import contradictions
 
 from mqlab import intake, jsonout, screen
 from mqlab.assemble import assemble
 from mqlab.assembly.rows import Gathered
 from mqlab.cache import entries
+from mqlab.diagnosis import Withdrawn
 from mqlab.errors import NothingReadableError
 from mqlab.findings import Severity
 from mqlab.formats.registry import FORMATS
@@ -179,7 +179,8 @@ class Answer:
     """Classes with a finding at warning or above."""
     found: frozenset[str]
     verdict: str
-    contradictions: tuple[str, ...] = ()
+    withdrawn: tuple[Withdrawn, ...] = ()
+    """What mqlab took back itself: a mistake all the same."""
 
 
 class Sample:
@@ -216,7 +217,8 @@ class Sample:
         except Exception as error:
             yield Violation("exception", "".join(format_exception(error)[-4:]).strip())
             return
-        yield from (Violation("contradiction", what) for what in answer.contradictions)
+        for one in answer.withdrawn:
+            yield Violation(f"withdrawn by {one.rule}", f"{one.claim} {one.what}: {one.because}")
         allowed = {self.truth["class"], *(self.truth.get("also_true") or ())}
         allowed |= self.whole.found - set(self.truth["must_not_blame"])
         for other in sorted(answer.loud - allowed):
@@ -245,7 +247,7 @@ class Sample:
         jsonout.dumps(diagnosis)
         loud = frozenset(f.incident for f in diagnosis.findings if f.severity > Severity.NOTICE)
         found = frozenset(f.incident for f in diagnosis.findings)
-        return Answer(loud, found, diagnosis.verdict.incident, tuple(contradictions(diagnosis)))
+        return Answer(loud, found, diagnosis.verdict.incident, diagnosis.withdrawn)
 
     def _write(self, name: str, content: bytes | None) -> None:
         file = self.material / name

@@ -17,7 +17,8 @@ LOG = "logs/server.log"
 def life(client, since, until, end="left", *, number=1, host="10.0.0.1", **more) -> Life:
     """One life; times in seconds since 10:00, None where they are not told."""
     known = Life(
-        GROUP, client, f"{client}-{number}", host, False, _at(since), _at(until), End(end), "", None, None, None,
+        GROUP, client, f"{client}-{number}", host, False, _at(since), _at(until), _named(End, end), "", None,
+        None, None,
         (Evidence(f"clients/{client}.log", 10 * number, "(Re-)joining group"),),
     )  # fmt: skip
     return _with(known, more)
@@ -26,11 +27,17 @@ def life(client, since, until, end="left", *, number=1, host="10.0.0.1", **more)
 def rebalance(when, generation, trigger="join", behind="unknown", client="a", **more) -> Rebalance:
     """One rebalance that lasts three seconds; *when* in seconds since 10:00."""
     known = Rebalance(
-        GROUP, at(when), at(when + 3), generation, Trigger(trigger), Behind(behind), "", client, f"{client}-1",
+        GROUP, at(when), at(when + 3), generation, _named(Trigger, trigger), _named(Behind, behind), "", client,
+        f"{client}-1",
         "10.0.0.1", False, "", 1, 2, 2, 1, 3.0, None, None,
         (Evidence(LOG, 100 + (generation or 0), "Preparing to rebalance group billing"),),
     )  # fmt: skip
     return _with(known, more)
+
+
+def _named(kinds, name):
+    """The kind that is shown as *name*."""
+    return next(kind for kind in kinds if str(kind) == name)
 
 
 def poll(when, records, seconds, *, client="a", polls=1, longest=None, allowed=15.0, most=500) -> Poll:

@@ -240,7 +240,7 @@ def test_topics_that_the_bridge_never_took_are_not_missing():
     """, topic="office/door")  # fmt: skip
     (chain,) = chains(facts(flows, topics, others, other_topics, sink(5999)))
     assert chain.stages[0].messages == 6000
-    assert chain.notes == ("700 more were published on topics from which the bridge took nothing",)
+    assert chain.notes == ("700 more were published on topics of which the bridge received nothing",)
 
 
 def test_a_topic_of_which_the_bridge_took_nothing_although_its_filter_matches_is_missing():

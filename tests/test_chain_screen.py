@@ -66,13 +66,13 @@ def test_moments_are_shown_in_the_zone_that_was_asked_for():
     [
         (gap(Whereabouts.QUEUED, 1480, "b1", low=1300, since=at(61)),
          "1,480 in the queue of b1 (offline since 10:01:01; the broker's store shows 1,300 of them)"),
-        (gap(Whereabouts.DROPPED, 600, "b1"), "600 thrown away by the MQTT broker from the queue of b1"),
-        (gap(Whereabouts.DROPPED, 600, low=0), "≤ 600 (≥ 0) thrown away by the MQTT broker"),
+        (gap(Whereabouts.DROPPED, 600, "b1"), "600 dropped by the MQTT broker from the queue of b1"),
+        (gap(Whereabouts.DROPPED, 600, low=0), "≤ 600 (≥ 0) dropped by the MQTT broker"),
         (gap(Whereabouts.REFUSED, 3, before=Step.ACKNOWLEDGED), "3 failed at their publishers"),
         (gap(Whereabouts.REFUSED, 3, before=Step.HANDLED), "3 refused by the log"),
         (gap(Whereabouts.PENDING, 70, "etl", before=Step.HANDLED), "70 pending for etl"),
-        (gap(Whereabouts.AFTER_END, 5), "5 on their way when the ledgers end"),
-        (gap(Whereabouts.UNKNOWN, 9, "b1"), "9 not taken by b1, where they are is NOT KNOWN"),
+        (gap(Whereabouts.AFTER_END, 5), "5 published after the receivers' ledgers end"),
+        (gap(Whereabouts.UNKNOWN, 9, "b1"), "9 not received by b1, whereabouts unknown"),
         (gap(Whereabouts.SHARED, 9, "b2"), "9 went to b2"),
         (gap(Whereabouts.SHARED, 9, "b2", low=0), "up to 9 may have gone to b2"),
         (gap(Whereabouts.UNSUBSCRIBED, 9, "b1"), "9 published while b1 was not subscribed"),
@@ -148,7 +148,7 @@ def test_the_audit_shows_stages_shares_and_where_the_missing_are():
         "PATH     stage             messages    copies  who, by each message's id",
         "         published            7,120",
         "         acknowledged         7,120",
-        "         taken                5,640            b1, b2",
+        "         received             5,640            b1, b2",
         "                              2,640            b1   clients/forwarded-b1.csv",
         "                              3,000            b2   clients/forwarded-b2.csv",
         "         stored               5,640            what was handled had been stored",
@@ -203,7 +203,7 @@ INSIDE = replace(DEAD, system=None, topic=None, bridge=(), stages=(
 
 
 def test_the_way_within_mqtt_is_what_was_lost_and_no_chain():
-    told = "MQTT: published 656 -> hmi 600; 56 thrown away by the MQTT broker from the queue of hmi"
+    told = "MQTT: published 656 -> hmi 600; 56 dropped by the MQTT broker from the queue of hmi"
     shown = screen(replace(diagnosis(incident="healthy"), symptoms=(), chains=(INSIDE,)), ["x"]).splitlines()
     assert [line for line in shown if line.startswith(("LOSS", "CHAIN"))] == [f"LOSS     {told}"]
     counted = replace(split_loop(), measures={"lost_records": 56})

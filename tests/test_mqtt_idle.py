@@ -41,7 +41,7 @@ AT_ENDS = ("10:00:20", "10:00:41", "10:01:02", "10:01:23.4")
 
 def test_connections_that_end_after_a_configured_idle_limit_are_a_symptom_with_its_reason():
     assert told(gates("E", "N", "S", "W"), losses(*AT_ENDS), limit()) == [
-        "10:00:20 UTC: each connection of E, N, S and 1 more ends after 20.0 s, probably cut by the idle limit "
+        "10:00:20 UTC: connections of E, N, S and 1 more end after about 20.0 s, probably cut by the idle limit "
         "proxy_timeout 20s (lb.conf:1), below their keep-alive of 120 s"
     ]
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from facts_builder import at, facts, log
+from facts_builder import at, episode, facts, log
 from report_example import split_loop
 
 from mqlab.precedence import as_seen
@@ -40,3 +40,13 @@ def test_nothing_begins_before_the_first_line_or_ends_after_the_last():
     seen = as_seen(found, facts(), (at("10:00:07"), at("10:20:04")))
 
     assert (seen.started_at, seen.ended_at) == (moment(at("10:00:07")), moment(at("10:20:04")))
+
+
+@pytest.mark.parametrize(("kind", "known"), [("batch-split", False), ("client-version", True)])
+def test_it_is_over_after_a_pause_that_is_longer_than_those_while_it_went_on(kind, known):
+    lines = [episode(kind, when, line=number) for number, when in enumerate(("10:00", "10:09", "10:18"))]
+    found = replace(
+        split_loop(), started_at=moment(at("10:00")), ended_at=moment(at("10:18")), evidence=(lines[0].first,)
+    )
+
+    assert as_seen(found, facts(log(last="10:24"), lines), (None, at("10:24"))).over is known

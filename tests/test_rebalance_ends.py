@@ -137,7 +137,7 @@ def batch(end, line):
 )
 def test_librdkafka_tells_of_a_poll_timeout_when_the_batch_is_done(log, done, behind):
     made = facts(PYTHON, client("a", f"09:59:50 starting\n{log}", printed=False), work(*done))
-    assert history(made, GROUP)[1].behind.value == behind
+    assert str(history(made, GROUP)[1].behind) == behind
 
 
 CRASHING = coordinator("""
@@ -243,7 +243,7 @@ def test_an_error_after_which_the_work_went_on_is_no_last_word():
 @pytest.mark.parametrize(("status", "behind"), [("143", "restart"), ("0", "restart"), ("1", "crash")])
 def test_the_status_says_more_than_an_error(status, behind):
     made = replace(facts(CRASHING, error_at_3(), exits(f"10:01:20 {status}")), shapes=(died(2),))
-    assert history(made, GROUP)[1].behind.value == behind
+    assert str(history(made, GROUP)[1].behind) == behind
 
 
 def test_a_crash_says_how_it_is_known():
@@ -294,4 +294,4 @@ def test_without_any_word_of_its_client_a_static_member_has_the_name_of_its_inst
 def test_a_static_member_that_was_stopped_and_expires_was_stopped(log, behind):
     own = client("a", f"09:59:50 settings\n10:00:03 joined 1 {{pod-0-1}}\n{log}")
     row = history(facts(STATIC, own), GROUP)[1]
-    assert (row.trigger, row.behind.value, row.client_id) == (Trigger.HEARTBEAT_EXPIRY, behind, "a")
+    assert (row.trigger, str(row.behind), row.client_id) == (Trigger.HEARTBEAT_EXPIRY, behind, "a")

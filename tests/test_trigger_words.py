@@ -15,7 +15,7 @@ LATE, AGAIN, OTHER, FOLLOW = (
 
 def told(*kinds):
     rows = [rebalance(when, when, *kind) for when, kind in enumerate(kinds)]
-    return triggers(rows, [row for row in rows if row.behind.value == "poll timeout"], "poll-timeouts")
+    return triggers(rows, [row for row in rows if str(row.behind) == "poll timeout"], "poll-timeouts")
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,13 @@ def test_a_text_is_told_in_the_language_that_is_spoken_its_values_too():
         speak("en")
 
 
+def test_texts_that_were_joined_come_apart_again():
+    each = [room("session-timeout")("each", client=name, times=2) for name in ("a", "b")]
+    assert words.pieces(listed(each)) == tuple(each)
+    assert words.pieces(listed(each, ", ")) == ("a 2 times, b 2 times",)
+    assert (words.pieces("a; b"), words.pieces("")) == (("a", "b"), ("",))
+
+
 def test_a_text_that_nobody_wrote_is_an_error_and_an_absent_one_is_none():
     with pytest.raises(LookupError):
         room("fan-out")("nothing of that name")

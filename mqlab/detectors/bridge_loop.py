@@ -12,16 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.mqtt.circles import ROUNDS, Case, Closed, cases, missing, ring, suspect
 from mqlab.mqtt.connections import Connection
 from mqlab.mqtt.copies import first_copy, receivers
-from mqlab.shared.wording import clock, sample
+from mqlab.mqtt.subscriptions import Subscription
+from mqlab.shared.wording import sample
+from mqlab.words import Text, listed
+from mqlab.words.filling import Value
 
 INCIDENT = "bridge-loop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
+say = words.room(INCIDENT)
 
 
 def detect(facts: Facts) -> Result:
@@ -32,45 +36,34 @@ def detect(facts: Facts) -> Result:
         return Result(found)
     if any(case.circling for case in every):
         worst = next(case for case in every if case.circling)
-        wanted = ("how the brokers are bridged, and what they took in ($SYS)",)
-        return Result(missing=wanted, seen=_counts(worst), evidence=tuple(_evidence(facts, worst)))
-    bridged = "; ".join(_nothing_back(case) for case in every if isinstance(case.way, Closed))
+        seen = say("counts", counts=_counts(worst))
+        return Result(missing=(say("no-bridges"),), seen=seen, evidence=tuple(_evidence(facts, worst)))
+    bridged = listed(_nothing_back(case) for case in every if isinstance(case.way, Closed))
     if bridged:
         judged = receivers(facts) or any(t.factor or t.before is not None for case in every for t in case.taken)
         if judged:
             return Result(rejected=bridged)
-        twice = "; ".join(f"{case.subject} are bridged twice" for case in every if isinstance(case.way, Closed))
+        twice = listed(say("twice", subject=case.subject) for case in every if isinstance(case.way, Closed))
         lines = tuple(place for case in every for place in _evidence(facts, case))
-        return Result(missing=("messages with ids, or $SYS of both brokers",), seen=twice, evidence=lines)
+        return Result(missing=(say("no-ids"),), seen=twice, evidence=lines)
     counted = receivers(facts) or facts.named("mqtt.publish_received")
     known = counted or facts.of_kind("publish-received") or facts.settings
-    return CLEAR if known else Result(missing=("settings of bridges, $SYS, or messages with ids",))
+    return CLEAR if known else Result(missing=(say("no-material"),))
 
 
-def _nothing_back(case: Case) -> str:
-    topics = f" for {case.way.topics}" if isinstance(case.way, Closed) and case.way.topics is not None else ""
-    return f"two bridges between {case.subject}{topics}, but no id came more than {ROUNDS - 1} times"
+def _nothing_back(case: Case) -> Text:
+    carried = case.way.topics if isinstance(case.way, Closed) else None
+    return say("nothing-back", subject=case.subject, carried=carried, rounds=ROUNDS - 1)
 
 
 def _finding(facts: Facts, case: Case, certainty: Certainty) -> Finding:
-    if isinstance(case.way, Closed):
-        mitigate = (
-            f"Stop the bridge {case.way.links[1].bridge.name}; side effect: what only it carries waits or is lost."
-        )
-        remedy = (
-            "One bridge between two brokers (topic … both), or one direction for each, or local and remote prefixes."
-        )
-    else:
-        who = case.way.client if case.way is not None else "the client or bridge that publishes what it reads"
-        mitigate = f"Stop {who}; side effect: its own messages stop as well."
-        remedy = "Publish to topics that the same client does not read, or subscribe with MQTT 5 no-local."
     return finding(
         INCIDENT,
         case.subject,
         certainty,
         (case.since, None if case.ongoing else case.until),
         ongoing=case.ongoing,
-        statement=f"{_way(facts, case)} {_counts(case)}".strip(),
+        slots=_slots(facts, case),
         measures=_measures(facts, case),
         evidence=_evidence(facts, case),
         explains=(
@@ -81,53 +74,43 @@ def _finding(facts: Facts, case: Case, certainty: Certainty) -> Finding:
             "overlapping-subscription",
             "redelivery-storm",
         ),
-        mitigate=mitigate,
-        remedy=remedy,
-        verify=(
-            "Each id is delivered once to each subscriber, and publish/messages/received of every broker rises as "
-            "fast as publishers publish."
-        ),
     )
 
 
-def _way(facts: Facts, case: Case) -> str:
+def _slots(facts: Facts, case: Case) -> dict[str, Value]:
+    """The way on which messages come back, as far as it is known, and how many did."""
+    counts = {"counts": _counts(case) or None}
     if isinstance(case.way, Closed):
-        names = " and ".join(link.bridge.name for link in case.way.links)
+        names = [link.bridge.name for link in case.way.links]
         one, other = case.way.brokers
-        what = f"messages of {case.way.topics}" if case.way.topics is not None else "messages"
-        return f"{one} and {other} are bridged twice ({names}): {what} that cross one bridge come back over the other."
+        return {"one": one, "other": other, "links": names, "second": names[1], "carried": case.way.topics, **counts}
     if case.way is not None:
-        return f"{case.way.client} publishes again what it reads: each message comes back to it."
-    came = _suspect(facts, case)
-    since = f", but it began when {came.client_id} connected at {clock(came.since)} UTC" if came is not None else ""
-    both = ring(facts, case.circling)
-    told = f"The same messages are published again and again; nothing tells by whom{since}."
-    if both is None:
-        return told
-    one, other = (f"{s.client_id} ({s.filter})" for s in both)
-    return f"{told} They come to {one} and to {other}, whose topics differ: each may publish what the other reads."
+        return {"client": case.way.client, **counts}
+    came, both = _suspect(facts, case), ring(facts, case.circling) or ()
+    readers = dict(zip(("reads_one", "reads_other"), (_reader(s) for s in both), strict=False))
+    begun = {"suspected": came.client_id, "connected": came.since} if came is not None else {}
+    return {**readers, **begun, **counts}
+
+
+def _reader(subscription: Subscription) -> Text:
+    return say("reader", client=subscription.client_id, filter=subscription.filter)
 
 
 def _suspect(facts: Facts, case: Case) -> Connection | None:
     return suspect(facts, case.circling[0]) if case.way is None and case.circling else None
 
 
-def _counts(case: Case) -> str:
+def _counts(case: Case) -> list[Text]:
+    """What came again, and what the brokers took in."""
+    worst = case.circling[0] if case.circling else None
     told = []
-    if case.circling:
-        worst = case.circling[0]
-        told.append(
-            f"{worst.receiver.client} got {units.counted(worst.receiver.rows, 'message')} of "
-            f"{units.number(worst.distinct)} ids, one of them {units.number(worst.copies)} times"
-        )
+    if worst is not None:
+        rows, ids = worst.receiver.rows, worst.distinct
+        told.append(say("copies", client=worst.receiver.client, rows=rows, ids=ids, copies=worst.copies))
     for intake in case.taken:
-        what = f"{intake.broker} takes in {units.digits(intake.rate)}/s"
-        if intake.factor is not None:
-            what += f" where {units.digits(intake.published)}/s are published"
-        elif intake.before is not None:
-            what += f" where it took in {units.digits(intake.before)}/s before"
-        told.append(what)
-    return "; ".join(told) + "." if told else ""
+        published = intake.published if intake.factor is not None else None
+        told.append(say("intake", broker=intake.broker, rate=intake.rate, published=published, before=intake.before))
+    return told
 
 
 def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
@@ -157,15 +140,15 @@ def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
     links = case.way.links if isinstance(case.way, Closed) else ()
     yield from (place for link in links for place in link.topics)
     if case.way is not None and not isinstance(case.way, Closed):
-        yield from first_copy(case.way, f"{case.way.client} publishes an id again that is not its own")
+        yield from first_copy(case.way, say("foreign", client=case.way.client))
     for one in case.circling:
-        yield one.worst.first.because(f"came {units.number(one.copies)} times")
-        yield from first_copy(one.receiver, f"{one.receiver.client} gets an id again")
-    yield from (sample(facts, t.series, t.series.points[-1][0], f"what {t.broker} took in") for t in case.taken)
+        yield one.worst.first.because(say("came", copies=one.copies))
+        yield from first_copy(one.receiver, say("again", client=one.receiver.client))
+    yield from (sample(facts, t.series, t.series.points[-1][0], say("took", broker=t.broker)) for t in case.taken)
     yield from (place for link in links for place in link.evidence)
     came = _suspect(facts, case)
     if came is not None and came.begin is not None:
-        yield replace(came.begin, why="the circle begins when it connects")
+        yield replace(came.begin, why=say("begins"))
     both = ring(facts, case.circling) if case.way is None else None
-    yield from (replace(s.evidence, why=f"{s.client_id} reads {s.filter}") for s in both or ())
-    yield from (e.first.because("a consequence: queues") for e in facts.of_kind("session-queue-dropping")[:2])
+    yield from (replace(s.evidence, why=say("reads", client=s.client_id, filter=s.filter)) for s in both or ())
+    yield from (e.first.because(say("queues")) for e in facts.of_kind("session-queue-dropping")[:2])

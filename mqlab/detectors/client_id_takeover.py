@@ -16,18 +16,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
-from mqlab.mqtt.accounting import lost_by, reached_nobody
+from mqlab.mqtt.accounting import lost_by
 from mqlab.mqtt.brokers import rise
 from mqlab.mqtt.connections import Connection, by_own_log, connections
-from mqlab.mqtt.takeovers import UNDECIDED, War, cut_short, replaced, wars
+from mqlab.mqtt.takeovers import War, cut_short, replaced, wars
 from mqlab.rows import GRID
-from mqlab.shared.wording import clock, few
+from mqlab.words import listed
+from mqlab.words.filling import Value
 
 INCIDENT = "client-id-takeover"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
+say = words.room(INCIDENT)
 
 AGREE = 0.9
 """Share of the connects that lines or counters must call takeovers: a connection may have ended just before."""
@@ -39,25 +41,20 @@ def detect(facts: Facts) -> Result:
     every = wars(facts)
     if longest := _longest(every):
         return Result(tuple(_finding(facts, war, alone=alone) for war, alone in longest))
-    undecided = {war.client_id: war.judged.why_not for war in every if war.judged.why_not in UNDECIDED}
+    undecided = {war.client_id: war.judged.why_not for war in every if war.judged.undecided}
     if undecided:
-        ids = ", ".join(sorted(undecided))
-        wanted = f"the logs of the clients that connect as {ids}: {undecided[min(undecided)]}"
-        return Result(missing=(wanted,), seen=f"connections of {ids} end as the next one begins")
+        ids = sorted(undecided)
+        return Result(missing=(say("no-logs", ids=ids, why=undecided[ids[0]]),), seen=say("ends", ids=ids))
     if every:
-        reasons = {war.client_id: war.judged.why_not or "" for war in every}
-        return Result(rejected="; ".join(_reasons(reasons)))
+        return Result(rejected=listed(_reasons({war.client_id: war.judged.why_not or "" for war in every})))
     once = replaced(facts)
     if once:
-        who = f"{units.counted(len(once), 'id')} ({', '.join(sorted(once)[:_SHOWN])})"
-        return Result(rejected=f"{who} came back before the old connection was noticed, and nobody took the id back")
+        return Result(rejected=say("replaced", ids=len(once), shown=sorted(once)[:_SHOWN]))
     if short := cut_short(facts):
-        seen = "; ".join(f"the broker ended {units.counted(len(own), 'connection')} of {c}" for c, own in short.items())
+        seen = listed(say("cut-short", connections=len(own), client=client) for client, own in short.items())
         lines = tuple(c.end for own in short.values() for c in own if c.end is not None)
-        return Result(
-            missing=(f"the broker's log, or who else connects as {', '.join(short)}",), seen=seen, evidence=lines
-        )
-    return CLEAR if connections(facts) else Result(missing=("a broker's log, or logs of the clients",))
+        return Result(missing=(say("no-broker", clients=list(short)),), seen=seen, evidence=lines)
+    return CLEAR if connections(facts) else Result(missing=(say("no-material"),))
 
 
 def _longest(every: Sequence[War]) -> list[tuple[War, bool]]:
@@ -75,12 +72,11 @@ def _reasons(by_client: Mapping[str, str]) -> list[str]:
     clients: dict[str, list[str]] = {}
     for client, why in by_client.items():
         clients.setdefault(why, []).append(client)
-    return [f"{few(who, _SHOWN)}: {why}" for why, who in clients.items()]
+    return [say("reason", clients=who, why=why) for why, who in clients.items()]
 
 
 def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
     proven = war.judged.known_by in ("logs", "addresses") and _agrees(facts, war)
-    place = f" at {war.broker}" if war.broker else ""
     since, until = war.moments[0], war.moments[-1]
     hours = (until - since) / 3600
     lost = lost_by(facts, {war.client_id, None}, since, until)
@@ -90,12 +86,7 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (since, None if _goes_on(facts, war) else until),
         ongoing=_goes_on(facts, war),
-        statement=(
-            f"{_who(war)} share client id {war.client_id}{place} and keep disconnecting each other: "
-            f"{units.counted(war.takeovers, 'takeover')} from {clock(since)} to {clock(until)} UTC, one every "
-            f"{units.duration(war.period)}. Whoever is thrown out reconnects and throws the other out."
-            f"{reached_nobody(lost)}"
-        ),
+        slots=_slots(war) | {"lost": None if lost is None else round(lost)},
         measures={
             "takeovers": war.takeovers,
             "period_seconds": war.period,
@@ -105,26 +96,12 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
         },
         evidence=_evidence(facts, war),
         explains=("reconnect-storm", "redelivery-storm", "retained-replay-storm"),
-        mitigate="Stop one of the clients; side effect: it is out of service until it has an id of its own.",
-        remedy=(
-            "Give each device an id of its own (serial number, host or pod name) and let authentication refuse ids "
-            "that do not belong to the credentials."
-        ),
-        verify=f"No takeover of {war.client_id} for ten minutes, and one connection with the id that lasts.",
         facts={
-            "known by": _KNOWN_BY[war.judged.known_by],
+            "known by": say("known-by", by=war.judged.known_by),
             "broker": war.broker,
-            "clients": None if _unnumbered(war) else units.counted(len(war.judged.parties), "client"),
+            "clients": None if _unnumbered(war) else say("clients", clients=len(war.judged.parties)),
         },
     )
-
-
-_KNOWN_BY = {
-    "logs": "logs of the clients",
-    "addresses": "what the broker sees of each",
-    "turns": "a few turns of addresses that are back at once",
-    "pace": "the pace alone, behind one address",
-}
 
 
 def _unnumbered(war: War) -> bool:
@@ -132,12 +109,18 @@ def _unnumbered(war: War) -> bool:
     return war.judged.known_by == "pace" or len(war.judged.parties) < 2
 
 
-def _who(war: War) -> str:
-    if _unnumbered(war):
-        address = war.connections[-1].address
-        return f"At least two clients behind {address}" if address else "At least two clients"
-    names = sorted({party[0] for party in war.judged.parties})
-    return f"{len(war.judged.parties)} clients ({', '.join(names)})"
+def _slots(war: War) -> dict[str, Value]:
+    """Who fights for which id, when and where."""
+    several = not _unnumbered(war)
+    return {
+        "client": war.client_id,
+        "broker": war.broker,
+        "began": war.moments[0],
+        "last": war.moments[-1],
+        "names": sorted({party[0] for party in war.judged.parties}) if several else None,
+        "parties": len(war.judged.parties),
+        "address": war.connections[-1].address,
+    }
 
 
 def _agrees(facts: Facts, war: War) -> bool:
@@ -162,7 +145,7 @@ def _evidence(facts: Facts, war: War) -> tuple[Evidence, ...]:
     for connection in (*war.connections, *own):
         key = connection.address or "" if connection.told_by == "broker" else connection.source
         firsts.setdefault(key, connection)
-    parties = [replace(c.begin, why="a client with this id") for c in firsts.values() if c.begin]
-    taken = [replace(c.end, why="the id is taken over") for c in war.connections if c.ended == "taken-over" and c.end]
-    back = [replace(c.begin, why="and taken back") for c in war.connections[1 : 1 + _SHOWN] if c.begin]
+    parties = [replace(c.begin, why=say("party")) for c in firsts.values() if c.begin]
+    taken = [replace(c.end, why=say("taken")) for c in war.connections if c.ended == "taken-over" and c.end]
+    back = [replace(c.begin, why=say("back")) for c in war.connections[1 : 1 + _SHOWN] if c.begin]
     return tuple(dict.fromkeys((*parties, *taken[:_SHOWN], *back)))

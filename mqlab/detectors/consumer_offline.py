@@ -47,6 +47,8 @@ class _Gap:
     """Members were listed before."""
     ongoing: bool
     """Nobody came back within the material."""
+    back: bool
+    """Members are listed afterwards."""
     empty_seconds: float
     """As far as somebody says that there are none."""
     absent: Sequence[Evidence]
@@ -98,7 +100,7 @@ def _gaps(facts: Facts, group: str, stretch: Stretch, queues: Mapping[str, Point
         if said and cut.paces:
             ongoing = after == inf and end >= latest - TOGETHER
             empty = known_empty_seconds(facts, group, said, end)
-            yield _Gap(cut, end - begin, before > -inf, ongoing, empty, [place for _, place in said])
+            yield _Gap(cut, end - begin, before > -inf, ongoing, after < inf, empty, [place for _, place in said])
 
 
 def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[str, Points]) -> Finding:
@@ -119,6 +121,7 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
             "seconds": stretch.seconds,
             "ongoing": gap.ongoing,
             "new": not left,
+            "back": gap.back,
             "kafka": is_kafka(facts, group),
         },
         measures={

@@ -142,7 +142,6 @@ def _remarks(facts: Facts, case: Case, found: Sequence[Risk]) -> dict[str, str]:
         remarks["retries"] = say("retries", messages=again)
     if any(j.orphans for j in case.judgements):
         seconds, said = reserved_seconds(facts)
-        deleted = f"{moment(case.since + seconds):%Y-%m-%d %H:%M}"
-        since = moment(case.since)
+        since, deleted = moment(case.since), moment(case.since + seconds)
         remarks["retention"] = say("retention", kept=seconds, default=not said, since=since, deleted=deleted)
     return remarks

@@ -103,7 +103,9 @@ def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
         (since, None if goes_on else until),
         ongoing=goes_on,
         slots={
-            "each": [say("each", client=one.client_id, times=one.deaths) for one in every[:_SHOWN]],
+            "each": [_told(one) for one in every[:_SHOWN]],
+            "one": len(every) == 1,
+            "clients": [one.client_id for one in every],
             "further": len(every[_SHOWN:]) or None,
             "words": _last_words(every),
         },
@@ -122,8 +124,13 @@ def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
     )
 
 
+def _told(one: Churn) -> Text:
+    """How often it died, or only ended where nothing shows that it failed."""
+    return say("died" if one.failing else "ended", client=one.client_id, times=one.deaths)
+
+
 def _last_words(every: Sequence[Churn]) -> str | None:
-    """The first error that comes before each end, without the layout of its line."""
+    """The first error that comes near each end, without the layout of its line."""
     error = next((error for one in every for error in one.errors), None)
     plain = " ".join((error.sample or error.shape).split()) if error else ""
     told = (_LAYOUT.sub("", plain) or plain)[:_LONGEST]

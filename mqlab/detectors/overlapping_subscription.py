@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.mqtt import accounting, overlaps
@@ -19,21 +19,13 @@ from mqlab.mqtt.copies import first_copy, receivers
 from mqlab.mqtt.overlaps import Doubled
 from mqlab.mqtt.subscriptions import all_told
 from mqlab.rows import GRID
-from mqlab.shared.wording import few
+from mqlab.words.filling import Value
 
 INCIDENT = "overlapping-subscription"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
+say = words.room(INCIDENT)
 
 _SHOWN = 3
-_MADE = {
-    "broker": "The broker sends the copies.",
-    "client": "The broker sends each message once: the client's handlers are called once for each filter that matches.",
-    None: "Nothing tells whether the broker sent the copies or the client handled one message several times.",
-}
-_REMEDY_CLIENT = "One handler for each topic: paho Go calls every handler whose filter matches for one message."
-_REMEDY_BROKER = (
-    "Filters that do not overlap; with mosquitto also allow_duplicate_messages false, which is its default."
-)
 
 
 def detect(facts: Facts) -> Result:
@@ -44,10 +36,10 @@ def detect(facts: Facts) -> Result:
     counted = bool(receivers(facts)) or bool(accounting.went_out(facts, None))
     pairs = list(overlaps.overlapping(facts))
     if not counted and (pairs or not all_told(facts)):
-        return Result(missing=("messages that clients received, with ids, or the broker's trace",))
+        return Result(missing=(say("no-ids"),))
     if pairs:
-        told = "; ".join(f"{client} has {first} and {second}" for client, first, second in pairs[:_SHOWN])
-        return Result(rejected=f"{told}: filters that overlap, but messages did not come once for each")
+        told = [say("pair", client=client, first=one, second=other) for client, one, other in pairs[:_SHOWN]]
+        return Result(rejected=say("no-copies", pairs=told))
     return CLEAR
 
 
@@ -56,7 +48,6 @@ def _finding(facts: Facts, overlap: Doubled) -> Finding:
     mean = 1 + overlap.extra / overlap.messages
     began, ended, ongoing = _when(overlap)
     names = sorted({f.filter for f in overlap.filters})
-    why = f"{len(names)} of its filters match ({', '.join(names[:_SHOWN])})" if names else "its filters are not known"
     return finding(
         INCIDENT,
         overlap.client,
@@ -64,12 +55,7 @@ def _finding(facts: Facts, overlap: Doubled) -> Finding:
         (began, None if ongoing else ended),
         severity=Severity.WARNING,
         ongoing=ongoing,
-        statement=(
-            f"{overlap.client} gets {_each(overlap)} of {few(list(overlap.copies), _SHOWN)} "
-            f"{_often(overlap)} times at the same moment: {why}. {_MADE[overlap.maker]} "
-            f"{units.number(overlap.extra)} of the messages that it got are copies of "
-            f"{units.counted(overlap.messages, 'message')}, none with the DUP flag."
-        ),
+        slots=_slots(overlap, names),
         measures={
             **units.between(mean, overlap.copies.values()).measures("copies_per_message"),
             "copied_messages": overlap.messages,
@@ -78,9 +64,6 @@ def _finding(facts: Facts, overlap: Doubled) -> Finding:
             **({"matching_filters": len(names)} if names else {}),
         },
         evidence=_evidence(facts, overlap),
-        mitigate="Unsubscribe the narrower filter; side effect: none where the wider one covers its topics.",
-        remedy=_REMEDY_CLIENT if overlap.maker == "client" else _REMEDY_BROKER,
-        verify="Received / published is 1 for each topic of this client.",
     )
 
 
@@ -96,29 +79,30 @@ def _traced(facts: Facts, overlap: Doubled) -> bool:
     return any(topic in accounting.went_out(facts, None).get(overlap.client, {}) for topic in overlap.copies)
 
 
-def _each(overlap: Doubled) -> str:
-    """``nearly each`` where some messages came more or less often than the others."""
-    (times, *others) = set(overlap.copies.values())
-    even = others or overlap.extra == overlap.messages * (times - 1)
-    return "each message" if even else "nearly each message"
-
-
-def _often(overlap: Doubled) -> str:
-    """How often each message comes: ``2``, or ``2 to 3`` where that depends on the topic."""
-    least, most = min(overlap.copies.values()), max(overlap.copies.values())
-    return units.number(most) if least == most else f"{units.number(least)} to {units.number(most)}"
+def _slots(overlap: Doubled, names: list[str]) -> dict[str, Value]:
+    """What it gets how often, by which filters, and who makes the copies."""
+    times = set(overlap.copies.values())
+    return {
+        "topics": list(overlap.copies),
+        "even": len(times) > 1 or overlap.extra == overlap.messages * (max(times) - 1),
+        "least": min(times) if len(times) > 1 else None,
+        "most": max(times),
+        "filters": len(names) or None,
+        "names": names[:_SHOWN],
+        "maker": overlap.maker or "unknown",
+    }
 
 
 def _evidence(facts: Facts, overlap: Doubled) -> Iterator[Evidence]:
     for place in {f.filter: f.evidence for f in overlap.filters}.values():
-        yield place.because("a filter that matches")
+        yield place.because(say("matches"))
     for setting in overlaps.settings(facts):
-        yield setting.evidence.because("whether mosquitto sends a copy for each filter")
+        yield setting.evidence.because(say("setting"))
     if overlap.receiver is not None:
-        yield from first_copy(overlap.receiver, "the second copy of a message")
+        yield from first_copy(overlap.receiver, say("second"))
     sent = accounting.went_out(facts, None).get(overlap.client, {})
     for topic in list(overlap.copies)[:_SHOWN]:
         came, went = accounting.came_in(facts).get(topic), sent.get(topic)
         if came is not None and went is not None:
-            yield came.first.first.because(f"the broker took in {units.number(came.messages)}")
-            yield went.first.first.because(f"and sent {units.number(went.messages)} to {overlap.client}")
+            yield came.first.first.because(say("came", messages=came.messages))
+            yield went.first.first.because(say("sent", messages=went.messages, client=overlap.client))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding, together
 from mqlab.models.mqtt import Strategy
@@ -23,10 +23,13 @@ from mqlab.mqtt.diversion import Diversion, diversions
 from mqlab.mqtt.queue_growth import Unknown, counts, leaving, left_sessions, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN
 from mqlab.mqtt.subscriptions import share_groups
-from mqlab.shared.wording import clock, sample
+from mqlab.shared.wording import sample
+from mqlab.words import listed
+from mqlab.words.filling import Value
 
 INCIDENT = "persistent-session-diversion"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
+say = words.room(INCIDENT)
 
 _CONSEQUENCES = ("session-queue-growth", "session-queue-drop")
 _SHOWN = 4
@@ -50,20 +53,19 @@ def _without_groups(facts: Facts) -> Result:
     unknown = unknown_subscriptions(facts)
     if subscribed or (seen and not unknown) or (queues and all(queues)):
         return CLEAR
-    wanted = ("subscriptions: the clients' or the broker's log, or a list",)
     lines = counts(facts, unknown[0]) if unknown else ()
-    return Result(missing=wanted, seen=left_sessions(unknown) or None, evidence=lines)
+    return Result(missing=(say("no-subscriptions"),), seen=left_sessions(unknown) or None, evidence=lines)
 
 
 def _judged(facts: Facts, diversion: Diversion) -> Result:
-    name = diversion.group.name
+    who = {"names": diversion.names, "group": diversion.group.name}
     short = min(diversion.phases[-1].until, mqtt_brokers.end_of(facts)) - diversion.phases[0].since < LASTING
     if mqtt_brokers.dispatch(facts, diversion.group.broker) is Strategy.QUEUE:
-        return Result(rejected=f"{diversion.names} was away, but this broker keeps one queue for the group {name}")
+        return Result(rejected=say("one-queue", **who))
     if diversion.nothing_missing:
-        return Result(rejected=f"{diversion.names} was away, but the members of {name} got every message")
+        return Result(rejected=say("got-all", **who))
     if not diversion.away and (short or not diversion.counted):
-        return Result(rejected=f"{diversion.names} was away from {name} for a while and came back to what had waited")
+        return Result(rejected=say("came-back", **who))
     if short:
         return CLEAR
     if diversion.counted or diversion.grows or diversion.listed:
@@ -71,8 +73,8 @@ def _judged(facts: Facts, diversion: Diversion) -> Result:
     if _some(facts, diversion):
         return Result((_finding(facts, diversion, Certainty.LIKELY),))
     return Result(
-        missing=(f"what was published for {name} while {diversion.names} was away",),
-        seen=f"{diversion.names} is away and stays a member of the share group {name}",
+        missing=(say("no-count", **who),),
+        seen=say("stays", **who),
         evidence=tuple(place for m in diversion.away for place in leaving(m.session, m.evidence)),
     )
 
@@ -98,27 +100,11 @@ def _finding(facts: Facts, diversion: Diversion, certainty: Certainty) -> Findin
         (diversion.away_since, None if bool(diversion.away) else diversion.phases[-1].until),
         ongoing=bool(diversion.away),
         name=f"{diversion.group.name}/{diversion.group.filter}",
-        statement=_statement(facts, diversion),
+        slots=_slots(facts, diversion),
         measures=_measures(diversion),
         evidence=_evidence(facts, diversion),
         explains=_CONSEQUENCES,
-        mitigate=_mitigate(diversion.names),
-        remedy=(
-            f"Delete the session (connect once as {diversion.names} with clean_session=true), give members of {group} "
-            "clean sessions or a short expiry, and keep client ids across releases."
-        ),
-        verify=(
-            f"Members of {group} = connected consumers, stored messages level off, and received / published = "
-            f"{units.percent(1.0)}."
-        ),
         facts=_around(facts, diversion),
-    )
-
-
-def _mitigate(ids: str) -> str:
-    return (
-        f"Connect once with the client id {ids} and clean_session=false: it gets what waits for it; then unsubscribe. "
-        "Side effect: what had been in flight comes twice."
     )
 
 
@@ -140,48 +126,33 @@ def _measures(diversion: Diversion) -> dict[str, float | None]:
     }
 
 
-def _statement(facts: Facts, diversion: Diversion) -> str:
-    """Two or three sentences: who is away, what it gets, what is missing elsewhere."""
-    last, since = diversion.phases[-1], diversion.away_since
-    when = f"has been disconnected since {clock(since)}" if since is not None else "was never connected"
-    broker = mqtt_brokers.software(facts, diversion.group.broker) or "the broker"
-    alone = f" For {units.duration(diversion.alone_seconds)} it was the only member and got all of them."
-    return (
-        f"{diversion.names} {when}, but its session is still a member of the share group "
-        f"{diversion.group.name}: {broker} deals {len(last.dead)} of {len(last.members)} messages of "
-        f"{diversion.group.filter} to "
-        f"sessions that nobody reads. {_counted(diversion)}{alone if diversion.alone_seconds >= 1 else ''}"
-    )
-
-
-def _counted(diversion: Diversion) -> str:
-    if diversion.missing is not None:
-        sent, missing, law = (
-            units.number(round(n)) for n in (diversion.published, diversion.missing.likely, diversion.expected.likely)
-        )
-        text = (
-            f"Of {sent} messages published meanwhile, {missing} reached no living member, by their ids; "
-            f"its share by the broker's rule is {law}."
-        )
-        return (
-            text
-            if diversion.count is not None
-            else f"{text} So some are missing for another reason, or a ledger is missing."
-        )
-    if diversion.count is not None:
-        spread = (diversion.count.high - diversion.count.low) / 2
-        about = f" ± {units.number(round(spread))}" if spread >= 1 else ""
-        return f"That makes {units.number(round(diversion.count.likely))}{about} messages."
-    return "Nothing says how many that were."
+def _slots(facts: Facts, diversion: Diversion) -> dict[str, Value]:
+    """Who is away, what it gets, what is missing elsewhere."""
+    missing, count = diversion.missing, diversion.count
+    spread = (count.high - count.low) / 2 if count is not None else 0.0
+    return {
+        "names": diversion.names,
+        "group": diversion.group.name,
+        "filter": diversion.group.filter,
+        "broker": mqtt_brokers.software(facts, diversion.group.broker) or say("broker"),
+        "away_since": diversion.away_since,
+        "published_messages": round(diversion.published) if missing is not None else None,
+        "missing": round(missing.likely) if missing is not None else None,
+        "expected": round(diversion.expected.likely) if missing is not None else None,
+        "unclear": missing is not None and count is None,
+        "counted": round(count.likely) if count is not None else None,
+        "about": round(spread) if spread >= 1 else None,
+        "alone": diversion.alone_seconds if diversion.alone_seconds >= 1 else None,
+    }
 
 
 def _around(facts: Facts, diversion: Diversion) -> dict[str, str]:
     """Who is there, who came after it, and what those note who read what the members wrote."""
     last = diversion.phases[-1]
-    found = {"away": ", ".join(last.dead), "connected": ", ".join(_living(diversion)) or "nobody"}
+    found = {"away": ", ".join(last.dead), "connected": ", ".join(_living(diversion)) or say("nobody")}
     if names := sorted(set(_successors(diversion))):
         found["came after it"] = ", ".join(names)
-    if behind := "; ".join(_downstream(facts, diversion)):
+    if behind := listed(_downstream(facts, diversion)):
         found["behind the members"] = behind
     return found
 
@@ -208,28 +179,28 @@ def _downstream(facts: Facts, diversion: Diversion) -> Iterator[str]:
     given = sum(f.messages for f in noted if f.sender)
     for source in sorted({source for f in noted for source, _ in f.received} - own):
         got = sum(f.messages for f in noted if f.sender and source in dict(f.received))
-        yield f"{source} notes {units.number(got)} of the {units.number(given)} that the members noted"
+        yield say("noted", source=source, got=got, given=given)
 
 
 def _evidence(facts: Facts, diversion: Diversion) -> Iterator[Evidence]:
     """The dead members' lines, those of the living, the growth, the first message that went away."""
     dead = {client for p in diversion.phases for client in p.dead}
     for member in [m for m in diversion.group.members if m.client_id in dead][:_SHOWN]:
-        yield from leaving(member.session, replace(member.evidence, why="is a member of the share group"))
+        yield from leaving(member.session, replace(member.evidence, why=say("member")))
     for member in [m for m in diversion.group.members if m.client_id in _living(diversion)][:_SHOWN]:
-        yield replace(member.evidence, why="a living member of the same group")
+        yield replace(member.evidence, why=say("living"))
     if diversion.grown is not None:
-        rate = f"{units.digits(diversion.grown.per_second)}/s"
-        yield sample(facts, diversion.grown.series, diversion.grown.until, f"stored messages grow by {rate}")
+        why = say("grown", rate=diversion.grown.per_second)
+        yield sample(facts, diversion.grown.series, diversion.grown.until, why)
         dropped = mqtt_brokers.gauge(facts, "mqtt.publish_dropped", diversion.group.broker)
         if dropped is not None:
-            yield sample(facts, dropped, diversion.grown.until, "messages that the broker dropped")
+            yield sample(facts, dropped, diversion.grown.until, say("dropped"))
     lost = (
         [r for r in diversion.account.lost if r.last_at >= diversion.phases[0].since]
         if diversion.missing is not None
         else []
     )
-    yield from (r.first.because("the first that no member noted") for r in lost[:1])
+    yield from (r.first.because(say("first-lost")) for r in lost[:1])
     yield from mqtt_brokers.limit_told(facts, diversion.group.broker)
 
 
@@ -239,21 +210,16 @@ def _of_unknown(facts: Facts, diversion: Unknown) -> Finding:
     dealt = (mqtt_brokers.increase(counter, diversion.since, mqtt_brokers.end_of(facts)) or 0.0) * diversion.share
     gone = [f for f in facts.flows if f.sender and not f.failed and not f.received and f.last_at >= diversion.since]
     lost = sum(f.messages for f in gone)
+    who, shared = {"names": diversion.names}, diversion.shared or 0
     return finding(
         INCIDENT,
         diversion.names,
         Certainty.LIKELY,
         (diversion.since, None),
         ongoing=True,
-        statement=(
-            f"{diversion.names} has been away since {clock(diversion.since)} with a persistent session, and stored "
-            "messages "
-            f"grew by {len(diversion.sessions)} of {diversion.shared} of what came in: it is most likely still a "
-            "member of a "
-            f"share group with {diversion.shared} subscriptions. Nothing says which one."
-        ),
+        statement=say("unknown", since=diversion.since, dead_members=len(diversion.sessions), members=shared, **who),
         measures={
-            "members": float(diversion.shared or 0),
+            "members": shared,
             "dead_members": len(diversion.sessions),
             "diverted_fraction": diversion.share,
             # Ledgers count better than counters, where they tell of about as many.
@@ -262,7 +228,7 @@ def _of_unknown(facts: Facts, diversion: Unknown) -> Finding:
         },
         evidence=counts(facts, diversion),
         explains=_CONSEQUENCES,
-        mitigate=_mitigate(diversion.names),
-        remedy="Delete the session (connect once with its id and clean_session=true); clean sessions for share groups.",
-        verify="Stored messages level off, and received / published = 1.",
+        mitigate=say("mitigate", **who),
+        remedy=say("unknown-fix"),
+        verify=say("unknown-verify"),
     )

@@ -68,14 +68,16 @@ def _sure(case: Case) -> bool:
 def _other(facts: Facts, group: str) -> Text | None:
     """Why something that looks like it is none."""
     expelled = sum(life.end is End.EXPIRED for life in lives(facts, group))
-    stopped = sum(life.end is End.LEFT and life.process_stopped is not None for life in lives(facts, group))
+    left = [life for life in lives(facts, group) if life.end is End.LEFT]
+    stopped = sum(life.process_stopped is not None for life in left)
     if expelled:
         return say("expelled", group=group, expulsions=expelled)
     polls = [(b, poll_limits.interval(facts, b.client_id or "", b.at)) for b in poll_limits.polls(facts, group)]
     late = sum(limit is not None and batch.longest_seconds > limit for batch, limit in polls)
     if late:
         return say("nobody-left", group=group, polls=late)
-    return say("closed", group=group, times=stopped) if stopped else None
+    others = len(left) if len(left) > stopped else None
+    return say("closed", group=group, times=stopped, left=others) if stopped else None
 
 
 def _finding(facts: Facts, case: Case) -> Finding:
@@ -155,16 +157,18 @@ def _client(facts: Facts, departure: Departure) -> list[Evidence]:
 
 
 def _slots(case: Case, behind: Cause | None) -> dict[str, Value]:
-    """Who left, what did not fit between two polls, what came of it and what is behind it."""
+    """Who left, what did not fit between two polls, what happened meanwhile and what is behind it."""
     fit, cost = _fit(case), _cost(case)
     return {
         "named": case.guilty if len(case.guilty) <= _NAMED else None,
+        "inferred": not (case.measured or any(departure.told for departure in case.departures)),
         "session": case.limit is not None and case.limit.key == SESSION,
         "cost": cost or None,
         "innocent": len(case.innocent) or None,
         "fair": case.fair.mean if case.fair else None,
         "cause": behind.told if behind and len(cost) + bool(case.innocent) <= _ROOM else None,
         "record": behind is not None and behind.record,
+        "service": behind is not None,
         "stalled": case.stalled,
         "advised": fit.advised if fit else None,
         "needed": str(round(fit.interval * 1000)) if fit else None,

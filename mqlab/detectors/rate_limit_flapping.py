@@ -16,24 +16,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.models import mqtt
-from mqlab.mqtt.accounting import lost_by, reached_nobody
+from mqlab.mqtt.accounting import lost_by
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.flapping import AT_ONCE, LEAST, Flapping, Limit, flapping, limit_of, limits
-from mqlab.shared.wording import clock
+from mqlab.words import Text, listed
 
 INCIDENT = "rate-limit-flapping"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
+say = words.room(INCIDENT)
 
 EXACT = 0.03
 """Share by which bytes and limit times life may differ: a life of half a minute, told by a clock of whole seconds."""
 _LUMP = 0.1
 """Share up to which one second's worth more or less is none: a limit lets bytes through in lumps."""
 _SHOWN = 3
-_UNKNOWN = "the configuration and the log of connections of the proxy or load balancer, and the broker's rate limits"
 
 
 def detect(facts: Facts) -> Result:
@@ -44,43 +44,45 @@ def detect(facts: Facts) -> Result:
     found = [client for client in every if reasons[client.client_id] is None]
     if found:
         return Result(tuple(_finding(facts, client, configured) for client in found))
-    if any(why == _UNKNOWN for why in reasons.values()):
-        alike = [client for client in every if reasons[client.client_id] == _UNKNOWN]
-        seen = "; ".join(f"connections of {c.client_id} end after {units.duration(c.life)}" for c in alike)
-        lines = tuple(life.end.because("ends") for c in alike for life in c.lives if life.end is not None)
-        return Result(missing=(_UNKNOWN,), seen=seen, evidence=lines)
+    unknown = say("no-limit")
+    if alike := [client for client in every if reasons[client.client_id] == unknown]:
+        seen = listed(say("alike", client=c.client_id, life=c.life) for c in alike)
+        lines = tuple(life.end.because(say("ends")) for c in alike for life in c.lives if life.end is not None)
+        return Result(missing=(unknown,), seen=seen, evidence=lines)
     if reasons:
-        told = [f"{client}: {why}" for client, why in reasons.items() if why]
-        more = f"; and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
-        return Result(rejected="; ".join(told[:_SHOWN]) + more)
+        told = [say("reason", client=client, why=why) for client, why in reasons.items() if why]
+        more = [say("more", more=len(told) - _SHOWN)] if told[_SHOWN:] else []
+        return Result(rejected=listed([*told[:_SHOWN], *more]))
     if any(e.system == "mqtt" for e in facts.of_kind("rate-limited")):
-        return Result(rejected="the broker paused reading, but no client's connections end after one time")
-    return CLEAR if connections(facts) else Result(missing=("a broker's log, or logs of the clients",))
+        return Result(rejected=say("paused"))
+    return CLEAR if connections(facts) else Result(missing=(say("no-material"),))
 
 
-def _why_not(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> str | None:
+def _why_not(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> Text | None:
     """Why its lives are not those of a limit; None where they are."""
     if _reached(client, configured):
         return None
-    lasted = f"connections end after {units.duration(client.life)}"
     if not (client.silent or client.held or _paused(client)):
         if client.kept_alive and (client.carried or any(life.ended == "taken-over" for life in client.lives)):
-            return _UNKNOWN
-        patience = f", whatever its keep-alive of {client.keep_alive:g} s" if client.keep_alive else ""
-        return f"{lasted}{patience}, and no silence before: an idle timeout{_timeout(facts, client)}"
+            return say("no-limit")
+        return say("idle", life=client.life, keep_alive=_keep_alive(client), **_timeout(facts, client))
     if client.gap > AT_ONCE:
-        return f"{lasted}, but it takes {units.duration(client.gap)} to come back: its link was down"
+        return say("away", life=client.life, gap=client.gap)
     if client.carried and configured:
-        return f"{lasted}, and what was carried of them is not {units.size(configured[0].rate)}/s"
+        return say("other-rate", life=client.life, rate=configured[0].rate)
     if not (configured or _paused(client) or client.held or client.busy or _one_rate(client)):
-        return _UNKNOWN
+        return say("no-limit")
     return None
 
 
-def _timeout(facts: Facts, client: Flapping) -> str:
+def _keep_alive(client: Flapping) -> str | None:
+    """Seconds, without those decimals that nobody set."""
+    return f"{client.keep_alive:g}" if client.keep_alive else None
+
+
+def _timeout(facts: Facts, client: Flapping) -> dict[str, str]:
     """The setting of a proxy that says so."""
-    same = [s for s in facts.settings if limit_of(client, s)]
-    return f" ({same[0].key} {same[0].value})" if same else " of a load balancer or firewall"
+    return next(({"key": s.key, "value": s.value} for s in facts.settings if limit_of(client, s)), {})
 
 
 def _paused(client: Flapping) -> bool:
@@ -114,7 +116,6 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
     since, until = client.lives[0].since, client.lives[-1].until
     lost = lost_by(facts, {client.client_id})
     rate = limit.rate if limit else _usual_rate(client)
-    patience = f" of {client.keep_alive:g} s" if client.keep_alive else ""
     # It goes on unless the log lasted for longer than another life after the last end.
     last = facts.covered_until({client.lives[-1].source}) or 0.0
     return finding(
@@ -123,13 +124,13 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (since, None if last - (until or 0.0) < 1.5 * client.life else until),
         ongoing=last - (until or 0.0) < 1.5 * client.life,
-        statement=(
-            f"{client.client_id} lost its connection {units.counted(len(client.lives), 'time')} from "
-            f"{clock(client.lives[0].until)} to {clock(until)} UTC, mostly after {units.duration(client.life)}, and "
-            f"was back at once: it sends faster than "
-            f"{f'the {units.size(rate)}/s that are read' if rate else 'a limit or its uplink allows'}, so its pings "
-            f"wait behind data until the keep-alive{patience} has passed.{reached_nobody(lost)}"
-        ),
+        slots={
+            "first_end": client.lives[0].until,
+            "last_end": until,
+            "rate": rate or None,
+            "keep_alive": _keep_alive(client),
+            "lost": None if lost is None else round(lost),
+        },
         measures={
             "lives": len(client.lives),
             "life_seconds": client.life,
@@ -140,18 +141,15 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
         },
         evidence=_evidence(client, limit),
         explains=("redelivery-storm", "reconnect-storm", "log-explosion"),
-        mitigate="Raise the limit for this client or listener; side effect: it may crowd out others.",
-        remedy="Keep the sender below 80 % of the limit, with small messages at QoS 1; no files over MQTT.",
-        verify=f"Connections of {client.client_id} last for hours, and bytes a second stay below the limit.",
-        facts={"keep-alive": f"{client.keep_alive:g} s" if client.keep_alive else None},
+        facts={"keep-alive": say("keep-alive", keep_alive=_keep_alive(client)) if client.keep_alive else None},
     )
 
 
 def _evidence(client: Flapping, limit: Limit | None) -> Iterator[Evidence]:
     if limit is not None:
-        yield limit.setting.evidence.because("the limit")
-    yield from (replace(c.line, why="limit times life") for c in client.carried[:_SHOWN])
-    yield from (replace(e.first, why="silence ends a connection") for e in client.unanswered[:_SHOWN])
+        yield limit.setting.evidence.because(say("limit"))
+    yield from (replace(c.line, why=say("carried")) for c in client.carried[:_SHOWN])
+    yield from (replace(e.first, why=say("silence")) for e in client.unanswered[:_SHOWN])
     for life in client.lives[:_SHOWN]:
         if life.end is not None:
-            yield replace(life.end, why=f"after {units.duration(life.seconds or 0.0)}")
+            yield replace(life.end, why=say("after", life=life.seconds or 0.0))

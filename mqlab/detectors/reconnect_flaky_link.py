@@ -15,24 +15,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.mqtt.accounting import lost_by, reached_nobody
+from mqlab.mqtt.accounting import lost_by
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.reconnects import Link, Loss, links
 from mqlab.mqtt.sessions import BEGIN, END
-from mqlab.shared.wording import clock
-from mqlab.units import Interval, between, counted, duration
+from mqlab.units import Interval, between
+from mqlab.words.filling import Value
 
 INCIDENT = "reconnect-flaky-link"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
+say = words.room(INCIDENT)
 
 _SHOWN = 3
-_WORDS = {
-    "timeout": "the broker's keep-alive passes",
-    "unanswered": "the client's ping gets no answer",
-    "replaced": "it replaces a connection that the broker still held",
-}
 
 
 def detect(facts: Facts) -> Result:
@@ -42,8 +39,8 @@ def detect(facts: Facts) -> Result:
     every = connections(facts)
     silent = sorted({c.client_id for c in every if c.ended == "keep-alive"})
     if silent:
-        return Result(rejected=f"{', '.join(silent[:_SHOWN])}: too few connections ended in silence for a bad link")
-    return CLEAR if every else Result(missing=("a broker's log, or logs of the clients",))
+        return Result(rejected=say("too-few", clients=silent[:_SHOWN]))
+    return CLEAR if every else Result(missing=(say("no-material"),))
 
 
 def _finding(facts: Facts, group: tuple[Link, ...]) -> Finding:
@@ -59,12 +56,7 @@ def _finding(facts: Facts, group: tuple[Link, ...]) -> Finding:
         Certainty.PROVEN if sure else Certainty.LIKELY,
         (since, until),
         severity=Severity.NOTICE,
-        statement=(
-            f"{_who(group)} lost the connection {counted(len(losses), 'time')} between {clock(since)} and "
-            f"{clock(until)} UTC and came back{_place(losses)}{_after(losses, sure=sure)}. "
-            + ("Nobody else used the id; its link" if sure else "No second client fights for the id; its link or power")
-            + f" fails.{reached_nobody(lost)}"
-        ),
+        slots=_slots(group, losses, sure=sure) | {"lost": None if lost is None else round(lost)},
         measures={
             "clients": len(group),
             "losses": len(losses),
@@ -74,35 +66,29 @@ def _finding(facts: Facts, group: tuple[Link, ...]) -> Finding:
             **{f"by_{how}": times for how, times in sorted(ways.items())},
         },
         evidence=_evidence(losses),
-        mitigate=(
-            "A longer keep-alive and a persistent session for what must not be lost; side effect: a dead client is "
-            "noticed later."
-        ),
-        remedy="None needed at the broker; repair coverage, antenna, gateway or power, and let the client buffer.",
-        verify="Connections last for hours, and the broker's lines about exceeded timeouts are gone.",
     )
 
 
-def _who(group: tuple[Link, ...]) -> str:
-    if len(group) == 1:
-        return group[0].client_id
-    names = ", ".join(link.client_id for link in group[:_SHOWN])
-    return f"{len(group)} clients behind {group[0].address} ({names}{', …' if len(group) > _SHOWN else ''})"
+def _slots(group: tuple[Link, ...], losses: list[Loss], *, sure: bool) -> dict[str, Value]:
+    """Who came back, from where and after how long."""
+    several = len(group) > 1
+    return {
+        "address": group[0].address if several else None,
+        "names": [link.client_id for link in group[:_SHOWN]],
+        "others": len(group) > _SHOWN,
+        "places": _places(losses),
+        "sure": sure,
+        "away": _away(losses) if sure else None,
+    }
 
 
-def _place(losses: list[Loss]) -> str:
-    """Where it came back from, as far as addresses are told."""
+def _places(losses: list[Loss]) -> int | None:
+    """From how many addresses it came back in turn, as far as these are told; None where it was one."""
     addresses: dict[str, set[str | None]] = defaultdict(set)
     for loss in losses:
         addresses[loss.following.client_id] |= {loss.connection.address, loss.following.address}
     most = max(len(own - {None}) for own in addresses.values())
-    return " from the same place" if most < 2 else f" from {most} addresses in turn"
-
-
-def _after(losses: list[Loss], *, sure: bool) -> str:
-    if not sure:
-        return " before the broker had noticed"
-    return f", mostly {_away(losses).words(duration)} later"
+    return most if most > 1 else None
 
 
 def _away(losses: list[Loss]) -> Interval:
@@ -113,6 +99,6 @@ def _away(losses: list[Loss]) -> Interval:
 def _evidence(losses: list[Loss]) -> Iterator[Evidence]:
     for loss in losses[:_SHOWN]:
         if loss.connection.end:
-            yield replace(loss.connection.end, why=_WORDS[loss.how])
+            yield replace(loss.connection.end, why=say("how", how=loss.how))
         if loss.following.begin:
-            yield replace(loss.following.begin, why="and it comes back")
+            yield replace(loss.following.begin, why=say("back"))

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.mqtt import accounting, redeliveries
 from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Again
+from mqlab.words import Text, listed
 
 INCIDENT = "redelivery-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
+say = words.room(INCIDENT)
 
 _SHOWN = 4
 
@@ -30,23 +32,19 @@ def detect(facts: Facts) -> Result:
     if found:
         return Result(tuple(_finding(facts, storm) for storm in found))
     if every:
-        return Result(rejected="; ".join(_small(storm) for storm in every[:_SHOWN]))
+        return Result(rejected=listed(_small(storm) for storm in every[:_SHOWN]))
     if receivers(facts) or accounting.went_out(facts, None) or redeliveries.never(facts):
         return CLEAR
-    return Result(missing=("messages received with the DUP flag, or the broker's trace",))
+    return Result(missing=(say("no-flags"),))
 
 
-def _small(storm: Again) -> str:
-    again = f"{units.counted(storm.dup, 'message')} of {units.number(storm.rows)} with the DUP flag"
-    return f"{storm.client} got {again}, after {units.counted(storm.connects, 'connect')}"
+def _small(storm: Again) -> Text:
+    return say("few", client=storm.client, dup=storm.dup, rows=storm.rows, connects=storm.connects)
 
 
 def _finding(facts: Facts, storm: Again) -> Finding:
     proven = redeliveries.redelivery_fits(facts, storm)
     end = redeliveries.usual_end(facts, storm.client)
-    why = f"; {redeliveries.ENDS[end]}" if end in redeliveries.ENDS else ""
-    when = f"after {units.number(storm.connects)} connects" if storm.connects else "without a new connection"
-    worst = f", one of them {units.number(storm.copies)} times" if storm.copies > 1 else ""
     return finding(
         INCIDENT,
         storm.client,
@@ -54,11 +52,7 @@ def _finding(facts: Facts, storm: Again) -> Finding:
         (storm.since, None if storm.ongoing else storm.until),
         severity=Severity.WARNING if end == "taken-over" else None,
         ongoing=storm.ongoing,
-        statement=(
-            f"{storm.client} got {units.counted(storm.dup, 'message')} with the DUP flag {when}{worst}: the broker had "
-            f"sent them before, and it had not acknowledged them. They are "
-            f"{units.percent(storm.dup / storm.rows)} of what it got meanwhile{why}."
-        ),
+        slots={"copies": storm.copies if storm.copies > 1 else None, "why": redeliveries.cause(end)},
         measures={
             "redelivered_messages": storm.dup,
             "redelivered_share": storm.dup / storm.rows,
@@ -69,15 +63,6 @@ def _finding(facts: Facts, storm: Again) -> Finding:
         },
         evidence=_evidence(facts, storm),
         explains=("slow-consumer", "session-queue-growth"),
-        mitigate=(
-            f"Keep {storm.client} connected, with one instance and a longer keep-alive; side effect: a dead client "
-            "is noticed later."
-        ),
-        remedy=(
-            "Repair the cause of the reconnects; acknowledge each message once it is stored, store idempotently, "
-            "and take no more at once (receive maximum, in-flight window) than is worked off within a connection."
-        ),
-        verify="Messages with DUP an hour are near 0, and no id is handled twice.",
     )
 
 
@@ -85,10 +70,10 @@ def _evidence(facts: Facts, storm: Again) -> Iterator[Evidence]:
     yield from redeliveries.evidence(facts, storm.client, _SHOWN)
     if storm.receiver is not None:
         for receipt in [r for r in storm.receiver.receipts if r.dup][:_SHOWN]:
-            why = f"{receipt.dup} with DUP within ten seconds"
+            why = say("flagged", dup=receipt.dup)
             yield receipt.repeated(why) or receipt.first(why)
     for line in storm.lines[:_SHOWN]:
-        yield line.first.because("sent again with the DUP flag")
+        yield line.first.because(say("again"))
     for told in facts.settings:
         if told.key in redeliveries.WINDOW:
-            yield told.evidence.because("what may be under way unacknowledged")
+            yield told.evidence.because(say("window"))

@@ -71,9 +71,9 @@ def _finding(facts: Facts, replay: Replayed) -> Finding:
         ongoing=replay.ongoing,
         slots={
             "period": (replay.until - replay.since) / replay.subscribes,
-            "all": replay.topics if replay.fits else None,
+            "all": replay.topics if replay.topics and replay.retained == replay.topics * replay.subscribes else None,
             "about": replay.retained / replay.subscribes,
-            "end": redeliveries.ENDS.get(end or ""),
+            "end": redeliveries.cause(end),
         },
         measures={
             "subscribes": replay.subscribes,

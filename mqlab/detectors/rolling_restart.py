@@ -118,7 +118,6 @@ def _of_brokers(facts: Facts) -> Result:
             "several": several,
             "broker": None if several else next(iter(outages)),
             "times": _again(times),
-            "longest": round(longest),
             "before": before,
             "after": after,
         },

@@ -77,6 +77,7 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
             "product": product,
             "software": brokers.software(facts, case.broker),
             "published": case.account.published if case.account and case.missing and lost == case.lost else None,
+            "needed": case.limit + round(lost) if case.limit and lost and len(case.away) == 1 else None,
             "kept": None if case.kept == MIXED else case.kept,
             "proofs": proofs,
         },

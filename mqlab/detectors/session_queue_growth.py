@@ -89,9 +89,13 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
         (_since(growth), None),
         ongoing=True,
         slots={
+            "unlimited": growth.queue is not None,
             "listed": growth.queued,
             "published": round(growth.published) if growth.published >= 1 else None,
             "expiry": brokers.expiry(facts, growth.broker),
+            "grows": growth.much,
+            "memory_per_second": memory if memory is not None and memory > 0 else None,
+            "software": brokers.software(facts, growth.broker),
         },
         measures={
             "queued_messages": round(waiting) if growth.published or growth.queued is not None else None,
@@ -106,7 +110,10 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
             "full_in_seconds": _memory_lasts(facts, growth),
         },
         evidence=_evidence(facts, growth),
-        facts={"filters": ", ".join(sorted({s.filter for s in growth.subscriptions})), "limit": say("limit")},
+        facts={
+            "filters": ", ".join(sorted({s.filter for s in growth.subscriptions})),
+            "limit": say("limit") if growth.queue is not None else None,
+        },
     )
 
 
@@ -139,7 +146,12 @@ def _of_unknown(facts: Facts, growth: Unknown) -> Finding:
         Certainty.PROVEN if growth.all_of_it else Certainty.LIKELY,
         (growth.since, None),
         ongoing=True,
-        slots={"unnamed": True, "all_of_it": growth.all_of_it},
+        slots={
+            "clients": growth.clients,
+            "grows": True,
+            "all_of_it": growth.all_of_it,
+            "software": brokers.software(facts, growth.broker),
+        },
         measures={"queued_messages": growth.waiting, "queue_growth_per_second": rate},
         evidence=counts(facts, growth),
     )

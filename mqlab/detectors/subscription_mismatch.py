@@ -91,6 +91,7 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
             "topics": mismatch.topics,
             "unread": [_unread(j) for j in mismatch.confirmed],
             "tags": mismatch.tags,
+            "ongoing": ongoing,
         },
         measures={
             "members_without_topic": len(absent) or None,

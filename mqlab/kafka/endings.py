@@ -55,8 +55,6 @@ _CLOSING = 60.0
 """Seconds that an application may take from saying that it stops to its LeaveGroup: twice the 30 of ``close()``."""
 _FAILING = frozenset({"commit-failed", "partitions-lost"})
 """What a client meets that was taken out of the group and does not know it."""
-EXITED = say("exited")
-WENT_ON = say("went-on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +64,10 @@ class Ending:
     end: End
     stopped: float | None
     because: str = ""
+    wordless: bool = False
+    """Its process exited and had said nothing before."""
+    went_on: bool = False
+    """The coordinator expelled it while its process went on."""
     evidence: tuple[Evidence, ...] = ()
 
 
@@ -74,29 +76,34 @@ def ending(facts: Facts, lines: Lines, span: Span, told: Episode | None = None) 
     if span.end is End.OPEN:
         since = span.since or span.seen
         last = _stops(lines, span, since, _renewed(lines, span, since))
-        return Ending(End.OPEN, last[0].first_at if last else None, EXITED if _wordless(last) else "")
+        return _stop(End.OPEN, last, wordless=_wordless(last))
     until = span.until or 0.0
     if POLL_TIMEOUT in span.reason or span.end is End.POLL_TIMEOUT:
-        return Ending(End.POLL_TIMEOUT, None, "", (told.first,) if told else ())
+        return Ending(End.POLL_TIMEOUT, None, evidence=(told.first,) if told else ())
     if told is not None and span.end in (End.LEFT, End.DROPPED):
-        return Ending(End.POLL_TIMEOUT, None, say("own-log"), (told.first,))
+        return Ending(End.POLL_TIMEOUT, None, say("own-log"), evidence=(told.first,))
     if span.end is End.EXPIRED and _went_on(lines, span, until):
-        return Ending(span.end, None, WENT_ON)
-    stop, because = _stopped(lines, span, until)
-    if span.end is not End.LEFT or stop is not None or any(word in span.reason for word in CLOSED):
-        return Ending(span.end, stop, because)
+        return Ending(span.end, None, say("went-on"), went_on=True)
+    stopped = _stopped(lines, span, until)
+    if span.end is not End.LEFT or stopped.stopped is not None or any(word in span.reason for word in CLOSED):
+        return stopped
     return _silent(facts, lines, span)
 
 
-def _stopped(lines: Lines, span: Span, until: float) -> tuple[float | None, str]:
-    """When its process stopped, if that is what ended this life, and ``EXITED`` where it said nothing before.
+def _stopped(lines: Lines, span: Span, until: float) -> Ending:
+    """When its process stopped, if that is what ended this life, and whether it said nothing before.
 
     A member that leaves says so shortly before. One that expires may have stopped at any time since it joined: a
     static one sends no LeaveGroup when it stops (KIP-345), a killed one none at all.
     """
     since = _joined(lines, span) if span.end is not End.LEFT else until - _CLOSING
     near = _stops(lines, span, max(since, span.since or since), until + ONCE)
-    return near[0].first_at if near else None, EXITED if span.end is not End.LEFT and _wordless(near) else ""
+    return _stop(span.end, near, wordless=span.end is not End.LEFT and _wordless(near))
+
+
+def _stop(end: End, stops: Sequence[Episode], *, wordless: bool) -> Ending:
+    stopped = stops[0].first_at if stops else None
+    return Ending(end, stopped, say("exited") if wordless else "", wordless=wordless)
 
 
 def _joined(lines: Lines, span: Span) -> float:
@@ -147,7 +154,7 @@ def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
     if failed is None and not late:
         return Ending(span.end, None)
     because = say("left", waited=waited if late else None, failed=failed is not None)
-    return Ending(End.POLL_TIMEOUT, None, because, (failed.first,) if failed else ())
+    return Ending(End.POLL_TIMEOUT, None, because, evidence=(failed.first,) if failed else ())
 
 
 def _went_on(lines: Lines, span: Span, until: float) -> bool:
@@ -192,9 +199,9 @@ def failures(facts: Facts, known: Lines, every: Sequence[Span]) -> Mapping[int, 
         if span.end in (End.LEFT, End.EXPIRED):
             by_client[span.client_id].append((span, _closing(known, span)))
     return {
-        id(span): failure
+        id(span): told
         for client, own in sorted(by_client.items())
-        for span, failure in _said_failure(facts, known, client, own)
+        for span, told in _said_failure(facts, known, client, own)
     }
 
 

@@ -73,6 +73,8 @@ def lives(facts: Facts, group: str) -> tuple[Life, ...]:
             silent_since=_silent_since(facts, group, span) if how.end is End.EXPIRED else None,
             evidence=tuple(dict.fromkeys((*span.evidence, *how.evidence)))[:3],
             because=how.because,
+            wordless=how.wordless,
+            went_on=how.went_on,
             failed="" if how.end is End.POLL_TIMEOUT else failed.get(id(span), ""),
             before=None if old is None else made[id(old)],
         )

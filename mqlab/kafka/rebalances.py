@@ -16,7 +16,6 @@ from math import inf
 
 from mqlab import words
 from mqlab.facts import Episode, Facts
-from mqlab.kafka.endings import EXITED, WENT_ON
 from mqlab.kafka.generations import Generation, generations
 from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import CLOSED, POLL_TIMEOUT, Lines, lines, number
@@ -159,9 +158,9 @@ def _again(life: Life, old: Life) -> tuple[Behind, str]:
     if old.failed:
         return Behind.CRASH, old.failed
     if life.process_started is not None:
-        if old.end is End.POLL_TIMEOUT or old.because == WENT_ON:
+        if old.end is End.POLL_TIMEOUT or old.went_on:
             return Behind.RESTART, say("restarted-late")
-        if old.because != EXITED and (old.process_stopped is not None or old.end is End.LEFT):
+        if not old.wordless and (old.process_stopped is not None or old.end is End.LEFT):
             return Behind.RESTART, say("new-process")
         return Behind.CRASH, say("died")
     if old.end is End.POLL_TIMEOUT:
@@ -195,10 +194,10 @@ def _back(life: Life, lineage: _Lineage) -> tuple[Behind, str]:
 
 def _expired(generation: Generation, life: Life | None, lineage: _Lineage) -> _Cause:
     trigger = Trigger.HEARTBEAT_EXPIRY
-    if life is not None and (life.failed or life.because == EXITED):
-        return _Cause(trigger, Behind.CRASH, True, life.failed or EXITED, life)
-    if life is not None and life.because == WENT_ON:
-        return _Cause(trigger, Behind.EXPIRY, generation.inferred, WENT_ON, life)
+    if life is not None and (life.failed or life.wordless):
+        return _Cause(trigger, Behind.CRASH, True, life.failed or life.because, life)
+    if life is not None and life.went_on:
+        return _Cause(trigger, Behind.EXPIRY, generation.inferred, life.because, life)
     if life is not None and life.process_stopped is not None:
         behind, because = _back(life, lineage)
         return _Cause(trigger, behind, True, listed([say("static"), because]) if life.static else because, life)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from mqlab import words
 from mqlab.facts import Episode, Facts, Position
 from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups, topics
@@ -23,6 +24,9 @@ from mqlab.memo import per_facts
 from mqlab.rows import GRID, Delivery
 from mqlab.shared import actors
 from mqlab.shared.queues import TOGETHER, Pace, Points, lag, paces
+from mqlab.words import Text
+
+say = words.room("rebalances")
 
 _FAULTS = frozenset({Behind.POLL_TIMEOUT, Behind.EXPIRY})
 
@@ -32,7 +36,7 @@ class Change:
     """A moment at which partitions of a group changed hands."""
 
     at: float
-    what: str
+    what: Text
     """In a few words."""
     fault: bool
     """It has a class of its own, whose consequence the repeats are."""
@@ -87,7 +91,7 @@ def changes(facts: Facts, group: str) -> tuple[Change, ...]:
     ]  # fmt: skip
     for episode in facts.of_kind("static-member-replaced", "static-member-fenced"):
         if episode.group in (group, None) and episode.first_at is not None:
-            found.append(Change(episode.first_at, "static member replaced", True, False, (episode.first,)))
+            found.append(Change(episode.first_at, say("static-replaced"), True, False, (episode.first,)))
     return tuple(sorted(found, key=lambda change: (change.at, change.what)))
 
 

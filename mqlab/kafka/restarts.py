@@ -16,7 +16,6 @@ from statistics import median
 from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.kafka import groups, log_lines, poll_limits
-from mqlab.kafka.endings import EXITED
 from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import CLOSED
 from mqlab.kafka.rows import End, Life
@@ -113,7 +112,7 @@ def _restart(old: Life, new: Life) -> Restart:
         member=new.client_id,
         stopped=stopped,
         started=started,
-        orderly=old.end is End.LEFT or (old.process_stopped is not None and old.because != EXITED),
+        orderly=old.end is End.LEFT or (old.process_stopped is not None and not old.wordless),
         lived=None if old.since is None else stopped - old.since,
         evidence=(
             *(place.because(say("ends")) for place in old.evidence[-1:]),

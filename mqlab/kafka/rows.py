@@ -32,13 +32,13 @@ class Trigger(_Named):
 
     JOIN = "join"
     LEAVE = "leave"
-    POLL_TIMEOUT = "poll timeout"
+    POLL_TIMEOUT = "poll-timeout"
     """A leave that the client sent because its application did not poll for max.poll.interval.ms."""
-    HEARTBEAT_EXPIRY = "heartbeat expiry"
-    SUBSCRIPTION = "subscription or metadata change"
-    COORDINATOR_MOVE = "coordinator move"
-    STATIC_FENCED = "static member fenced"
-    FOLLOW_UP = "cooperative follow-up"
+    HEARTBEAT_EXPIRY = "heartbeat-expiry"
+    SUBSCRIPTION = "subscription"
+    COORDINATOR_MOVE = "coordinator-move"
+    STATIC_FENCED = "static-fenced"
+    FOLLOW_UP = "follow-up"
     """The second half of a cooperative rebalance: partitions that were revoked are given to their new owners."""
     UNKNOWN = "unknown"
 
@@ -46,9 +46,9 @@ class Trigger(_Named):
 class Behind(_Named):
     """What is behind the trigger, in the life of the member that caused it."""
 
-    POLL_TIMEOUT = "poll timeout"
+    POLL_TIMEOUT = "poll-timeout"
     """It left, or comes again, because its application did not poll in time."""
-    EXPIRY = "heartbeat expiry"
+    EXPIRY = "heartbeat-expiry"
     """It was expelled, or comes again after it was."""
     START = "start"
     """Its process started, and no member of that name had been there before: the first start, or more members."""
@@ -127,7 +127,7 @@ class End(_Named):
     """How the life of a member ended."""
 
     LEFT = "left"
-    POLL_TIMEOUT = "poll timeout"
+    POLL_TIMEOUT = "poll-timeout"
     EXPIRED = "expired"
     DROPPED = "dropped"
     """It did not come again within the rebalance timeout."""
@@ -180,6 +180,10 @@ class Life:
     evidence: tuple[Evidence, ...]
     because: str = ""
     """How its end is known where no line says it outright; empty where one does."""
+    wordless: bool = False
+    """Its process exited and had said nothing before."""
+    went_on: bool = False
+    """The coordinator expelled it while its process went on."""
     failed: str = ""
     """How it is known that its process failed though it closed in good order; empty where nothing tells."""
     before: Life | None = field(default=None, compare=False, repr=False)

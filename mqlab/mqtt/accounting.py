@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mqlab import units
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
@@ -217,11 +216,6 @@ def lost_by(
                 likely = own.missing(there, until).likely
                 missing[sender] = min(likely, missing.get(sender, likely))
     return sum(missing.values()) if missing else None
-
-
-def reached_nobody(lost: float | None) -> str:
-    """A sentence about messages that were lost, with a space before it; empty where none were or nothing tells."""
-    return f" {units.counted(round(lost), 'message')} reached nobody." if lost and round(lost) else ""
 
 
 def _shares(facts: Facts, client: str) -> bool:

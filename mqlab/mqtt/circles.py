@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
+from mqlab import words as catalogues
 from mqlab.facts import Episode, Facts, Series, Setting
 from mqlab.findings import Certainty, Evidence
 from mqlab.memo import per_facts
@@ -25,6 +26,8 @@ from mqlab.rows import GRID, Flow, Receipt
 from mqlab.shared.counters import increase
 from mqlab.shared.lag import growth
 from mqlab.units import Interval, between
+
+say = catalogues.room("circles")
 
 _ID = ("bridge.remote_clientid", "bridge.clientid")
 """Directives that give a bridge its client id at the other broker; the second is the older name."""
@@ -47,15 +50,15 @@ class ConfiguredBridge:
     def topics(self) -> tuple[Evidence, ...]:
         """The settings that say what it carries."""
         return tuple(
-            s.evidence.because(f"bridge of {self.bridge.here}") for s in self.settings if s.key == "bridge.topic"
+            s.evidence.because(say("bridge", broker=self.bridge.here)) for s in self.settings if s.key == "bridge.topic"
         )
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """Its name in the settings, and the first line with which it was opened."""
         own = [s for s in self.settings if s.key in ("bridge", "bridge.try_private")]
-        opened = [e.first.because("the bridge is opened") for e in self.lines[:1]]
-        return (*(s.evidence.because(f"bridge of {self.bridge.here}") for s in own), *opened)
+        opened = [e.first.because(say("opened")) for e in self.lines[:1]]
+        return (*(s.evidence.because(say("bridge", broker=self.bridge.here)) for s in own), *opened)
 
 
 @dataclass(frozen=True, slots=True)

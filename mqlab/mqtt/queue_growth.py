@@ -55,9 +55,14 @@ class Unknown:
     """How many more messages the broker stored at the end than when the last of them went away."""
 
     @property
+    def clients(self) -> tuple[str, ...]:
+        """Their client ids, sorted."""
+        return tuple(sorted({s.client_id for s in self.sessions}))
+
+    @property
     def names(self) -> str:
-        """Their client ids."""
-        return ", ".join(sorted({s.client_id for s in self.sessions}))
+        """The same in one text."""
+        return ", ".join(self.clients)
 
     @property
     def share(self) -> float:
@@ -225,7 +230,7 @@ def _memory(facts: Facts, grown: Rise) -> Rise | None:
 
 def left_sessions(unknown: Sequence[Unknown]) -> str:
     """Whose persistent sessions stay behind."""
-    return listed(say("left", subject=one.names, since=one.since) for one in unknown)
+    return listed(say("left", clients=one.clients, since=one.since) for one in unknown)
 
 
 def leaving(session: Session | None, *meanwhile: Evidence) -> Iterator[Evidence]:

@@ -24,7 +24,7 @@ from mqlab.models.mqtt import GO_LONGEST
 from mqlab.mqtt.brokers import EDGE, brokers
 from mqlab.mqtt.connections import Connection, by_client, by_own_log, silent_ends, told_by_clients
 from mqlab.mqtt.flapping import flapping
-from mqlab.mqtt.takeovers import AWAY, UNDECIDED, fought, wars
+from mqlab.mqtt.takeovers import AWAY, fought, wars
 
 LEAST = 5
 """Clients that come back together at least: fewer are a handful. Judgement, no default behind it."""
@@ -355,7 +355,7 @@ def links(facts: Facts) -> tuple[tuple[Link, ...], ...]:
 
 
 def _links(facts: Facts) -> Iterator[Link]:
-    fought_for = {(w.broker, w.client_id) for w in wars(facts) if w.judged.why_not in (None, *UNDECIDED)}
+    fought_for = {(w.broker, w.client_id) for w in wars(facts) if w.judged.why_not is None or w.judged.undecided}
     timed = {(client.broker, client.client_id) for client in flapping(facts)}
     for (broker, client), every in by_client(facts).items():
         own = by_own_log(facts).get(client, ())

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
+from mqlab import words
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
@@ -19,6 +20,9 @@ from mqlab.mqtt import accounting, brokers
 from mqlab.mqtt.connections import Connection, by_client
 from mqlab.mqtt.copies import Receiver, client_of, copies_by_topic, subscribers, worst
 from mqlab.rows import GRID
+from mqlab.words import Text
+
+say = words.room("redeliveries")
 
 STORM = 3
 """Connects with messages again, or copies of one message, from which it goes on and on: a first connect, a release and
@@ -35,16 +39,16 @@ _TOGETHER = 1.0
 """Seconds in which several filters are one subscription: one log tells of them, in whole seconds it may be."""
 _DEFAULT_WINDOW = 20
 """mosquitto.conf(5): max_inflight_messages."""
-ENDS = {
-    "normal": "it disconnects by itself each time: it is restarted, or its code connects anew",
-    "taken-over": "another connection with its id takes over each time",
-    "keep-alive": "the broker ends its connections, since it is silent for too long",
-    "closed": "its connections break",
-}
-"""What the most frequent end of a client's connections says of the cause."""
+_ENDS = frozenset({"normal", "taken-over", "keep-alive", "closed"})
+"""Ends of a client's connections that say something of the cause."""
 _AT_RECONNECT = frozenset({"mosquitto", "hivemq", "rabbitmq"})
 _BY_TIMER = ("0.", "1.0", "1.1", "1.2", "1.3", "1.4")
 """Versions of mosquitto with a timer."""
+
+
+def cause(end: str | None) -> Text | None:
+    """What the most frequent *end* of a client's connections says of the cause."""
+    return say("cause", end=end) if end in _ENDS else None
 
 
 @per_facts
@@ -81,8 +85,8 @@ def usual_end(facts: Facts, client: str) -> str | None:
 def evidence(facts: Facts, client: str, shown: int) -> tuple[Evidence, ...]:
     """The lines that begin and end the first *shown* connections of a client, as far as they are known."""
     own = _of_client(facts, client)[:shown]
-    begins = [c.begin.because("it connects") for c in own if c.begin is not None]
-    ends = [c.end.because("its connection ends") for c in own if c.end is not None]
+    begins = [c.begin.because(say("begin")) for c in own if c.begin is not None]
+    ends = [c.end.because(say("ends")) for c in own if c.end is not None]
     return tuple(sorted((*begins, *ends), key=lambda place: (place.source, place.line or 0)))
 
 

@@ -17,11 +17,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import GO_LONGEST, SLOWEST, doubling, steady
 from mqlab.mqtt.brokers import EDGE
 from mqlab.mqtt.connections import SILENT, Connection, by_client, by_own_log
+from mqlab.words import Text
+
+say = words.room("takeovers")
 
 AWAY = 2.0
 """Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner (paho
@@ -47,13 +51,8 @@ as much (``models.mqtt.steady``)."""
 _RESTART = 2.0
 """Seconds from one start of a device to the next at least: systemd gives up a service that starts more than five times
 in ten seconds (DefaultStartLimitBurst, DefaultStartLimitIntervalSec)."""
-ONCE_BACK = (
-    "an address that lost the id took it back: two clients with one id, or one that switches between two networks"
-)
-OPEN = "one address at a steady pace: two clients behind it, or one that is restarted again and again"
-UNENDED = "one address, and no line says how most of its connections ended"
-UNDECIDED = frozenset({ONCE_BACK, OPEN, UNENDED})
-"""Why a war is neither found nor disproved."""
+_UNDECIDED = frozenset({"once-back", "open", "unended"})
+"""Keys of why a war is neither found nor disproved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,12 @@ class Judged:
     """Those that are told apart, sorted; by the pace alone, one that stands for two."""
     known_by: str
     """``logs``, ``addresses``, ``turns`` (a few of those at once), ``pace``, or empty."""
-    why_not: str | None = None
+    why_not: Text | None = None
+
+    @property
+    def undecided(self) -> bool:
+        """It is neither found nor disproved."""
+        return self.why_not is not None and self.why_not.key in _UNDECIDED
 
     @property
     def count(self) -> int:
@@ -78,21 +82,21 @@ def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
     if run[0].told_by == "broker":
         only = [source for source, own in sorted(made.items()) if _share(own, run) >= _ALL]
         if only:
-            return Judged((), "", f"the client's own log tells of every connection ({only[0]})")
+            return Judged((), "", say("own-log", log=only[0]))
     logs = tuple((source,) for source in _taking_turns(made))
     back = _returned(run)
     apart = {party: waits for party, waits in back.items() if len(waits) >= _AGAIN}
     if len(logs) > 1:
         # One more party, where the logs tell of far less connections than the broker does.
         left = len(run) - sum(len(own) for own in made.values())
-        more = (("another one that no log is of",),) if left >= max(_PACE, (1 - _ALL) / 2 * len(run)) else ()
+        more = ((say("no-log-of"),),) if left >= max(_PACE, (1 - _ALL) / 2 * len(run)) else ()
         return Judged(max((*logs, *more), tuple(sorted(apart)), key=len), "logs")
     if len(apart) > 1:
         return _by_address(run, apart)
     if len(back) > 1 and all(wait <= AT_ONCE for waits in back.values() for wait in waits):
         return Judged(tuple(sorted(back)), "turns")
     if len({_party(c) for c in run if c.since is not None}) > 1:
-        return Judged((), "", ONCE_BACK if back else "no address that lost the id took it back")
+        return Judged((), "", say("once-back" if back else "no-return"))
     return _by_pace(run, made, counted=bool(facts.named("mqtt.takeovers")))
 
 
@@ -148,9 +152,7 @@ def _by_address(run: Sequence[Connection], apart: Mapping[Party, Sequence[float]
         if doubling(waits, grain) or (median(waits) <= SLOWEST and steady(waits, grain))
     ]
     if not paced:
-        return Judged(
-            (), "", "its address changes irregularly, like that of one client that switches between two networks"
-        )
+        return Judged((), "", say("switching"))
     return Judged(tuple(sorted(apart)), "addresses")
 
 
@@ -166,20 +168,18 @@ def _by_pace(run: Sequence[Connection], made: Mapping[str, Sequence[float]], *, 
     if any(0.0 < _share(own, run) <= _PART for own in made.values()):
         return Judged((_party(run[-1]),), "logs")
     if len(lives) < _PACE:
-        return Judged((), "", "one address, and too few takeovers to tell a second client from one that reconnects")
+        return Judged((), "", say("too-few"))
     if not counted and 2 * sum(c.ended is not None for c in run[:-1]) < len(lives):
-        return Judged((), "", UNENDED)
+        return Judged((), "", say("unended"))
     if any(doubling(own, grain) for own in turns):
         return Judged((_party(run[-1]),), "pace")
     if not all(steady(own, grain) for own in turns):
-        return Judged((), "", "one address at an irregular pace: one client that was back before the broker missed it")
+        return Judged((), "", say("irregular"))
     if median(lives) >= min(keep_alive, SLOWEST):
-        return Judged(
-            (), "", "one address, and takeovers far enough apart for one client that gives up by its keep-alive"
-        )
+        return Judged((), "", say("slow"))
     apart = abs(median(turns[0]) - median(turns[1])) > max(1.5 * grain, _UNLIKE * median(lives))
     quick = median(lives) < _RESTART
-    return Judged((_party(run[-1]),), "pace" if apart or quick else "", None if apart or quick else OPEN)
+    return Judged((_party(run[-1]),), "pace" if apart or quick else "", None if apart or quick else say("open"))
 
 
 def _grain(run: Sequence[Connection]) -> float:
@@ -235,7 +235,7 @@ def wars(facts: Facts) -> tuple[War, ...]:
         for run in (run for run in _runs(own) if len(run) > LEAST):
             parties = judged(facts, run)
             together = parties.known_by == "pace" and _together(facts, broker, run)
-            every.append(War(broker, client, run, _WITH_OTHERS if together else parties))
+            every.append(War(broker, client, run, Judged((), "", say("with-others")) if together else parties))
     return tuple(every)
 
 
@@ -266,11 +266,6 @@ def replaced(facts: Facts) -> frozenset[str]:
     """Ids that were taken over less often than a war takes."""
     taken = [(client, sum(_took_over(*p) for p in pairwise(own))) for (_, client), own in by_client(facts).items()]
     return frozenset(client for client, times in taken if 0 < times < LEAST)
-
-
-_WITH_OTHERS = Judged(
-    (), "", "other ids are taken over at the same moments: their common address or a proxy reconnects them"
-)
 
 
 def _runs(own: Sequence[Connection]) -> Iterator[tuple[Connection, ...]]:

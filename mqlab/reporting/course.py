@@ -14,6 +14,7 @@ from mqlab.findings import Change, Finding
 from mqlab.frames import where
 from mqlab.headline import begins, lead
 from mqlab.views.deaths import BROKER, deaths
+from mqlab.words import listed, pieces
 
 _BEFORE, _AFTER = 120.0, 10.0
 """Seconds around the beginning of a finding within which a change may have set it off: what is sampled is seen a scrape
@@ -58,9 +59,10 @@ def _trigger(facts: Facts, first: Finding, changes: Sequence[Change], anchor: st
         yield Step("trigger", units.clock(seen.at), seen.what, f"{anchor}-e{places[0]}" if places else anchor)
     elif died := _died(facts, first):
         yield died
-    elif cause := first.facts.get("cause", "").partition("; ")[0]:
+    elif cause := pieces(first.facts.get("cause", ""))[0]:
         members = first.facts.get("members", "")
-        yield Step("trigger", "", f"{cause} ({members})" if len(cause) + len(members) < _LONGEST else cause, anchor)
+        short = len(cause) + len(members) < _LONGEST
+        yield Step("trigger", "", listed([cause, f"({members})"], " ") if short else cause, anchor)
     else:
         yield from _changed(first, changes)
 

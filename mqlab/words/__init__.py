@@ -19,6 +19,7 @@ from importlib import resources
 from typing import Any
 
 from mqlab.words.filling import Unseen, Value, fill
+from mqlab.words.local import tidied
 
 ENGLISH = "en"
 _PARTS = "part"
@@ -56,8 +57,6 @@ class Text(str):
 
     def told(self, language: str) -> str:
         """The same in *language*."""
-        from mqlab.languages.moments import tidied
-
         text = _told(self.room, self.key, self.values, language)
         return text if language == ENGLISH else tidied(text)
 
@@ -83,6 +82,13 @@ def listed(texts: Iterable[str], between: str = "; ") -> str:
     """*texts* with *between* them, as a text; the empty string of none."""
     every = tuple(texts)
     return Text("", between, {_LISTED: every}) if every else ""
+
+
+def pieces(text: str, between: str = "; ") -> tuple[str, ...]:
+    """The texts that ``listed`` joined with *between*; of any other text its pieces."""
+    if isinstance(text, Text) and (text.room, text.key) == ("", between):
+        return tuple(text.values[_LISTED])  # type: ignore[arg-type]
+    return (text,) if isinstance(text, Text) else tuple(text.split(between))
 
 
 @cache

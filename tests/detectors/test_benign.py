@@ -179,7 +179,9 @@ def test_one_broker_that_stops_in_good_order_and_comes_back_is_a_rolling_restart
     )
     (one,) = rolling_restart.detect(facts(rotated)).findings
     assert (one.severity, one.measures) == (Severity.NOTICE, {"brokers": 1, "longest_outage_seconds": 15})
-    assert one.statement.startswith("Broker 1 was restarted between 10:00:00 and 10:00:15 UTC, in good order, and was")
+    assert one.statement.startswith(
+        "Broker 1 shut down cleanly at 10:00:00 UTC and was back at 10:00:15 UTC, after 15.0 s"
+    )
 
 
 def test_one_broker_that_comes_back_without_an_orderly_stop_or_too_late_is_none():

@@ -60,7 +60,10 @@ def test_a_process_that_dies_again_and_again_is_proven_by_its_exits():
     assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, GROUP)
     assert (one.measures["members"], one.measures["restarts"], one.measures["rebalances"]) == (1, 4, 8)
     assert (one.measures["deaths"], one.facts["members"]) == (4, "a")
-    assert one.statement == "In billing a died 4 times after 38.0 s and was started again. It cost 8 rebalances."
+    assert one.statement == (
+        "In billing, a died 4 times and was restarted 4 times; it usually ran for 38.0 s. "
+        "Meanwhile the group had 8 rebalances."
+    )
     assert one.facts["triggers"] == "8 rebalances: 4 ends, 4 joins after them"
     assert one.facts["cause"] == "processes exit with status 1"
     assert one.evidence[0].why == "its process fails"
@@ -92,6 +95,7 @@ def test_an_application_that_closes_its_consumer_before_it_dies_is_told_by_its_e
 def test_restarts_without_exit_or_error_are_likely_only():
     (one,) = detect(facts(looping(), CALM, WORK, SET)).findings
     assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+    assert one.statement.startswith("In billing, a ended 4 times and was restarted 4 times")
 
 
 def come_and_go(letters):
@@ -204,7 +208,7 @@ def refused(*moments, source="clients/a.log"):
 def test_a_process_that_dies_since_its_database_does_not_answer_is_no_churn_of_the_group():
     told = facts(looping(), CALM, EXITS, WORK, SET, refused(*(when - 2 for when in DIES)))
     result = detect(told)
-    assert result.rejected == f"{GROUP}: a died since something that it needs does not answer"
+    assert result.rejected == f"{GROUP}: a died while a service that it needs did not answer"
     (lead, *_) = diagnose(told).findings
     assert (lead.incident, lead.severity, "group-churn" in lead.explains) == ("dependency-down", Severity.WARNING, True)
 

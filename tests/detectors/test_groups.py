@@ -165,7 +165,7 @@ def test_a_release_that_changes_the_subscription_once_is_none():
     once = (flip(100, "remove"), flip(130, "add"), flip(150, "remove"))
     result = subscription_mismatch.detect(facts(STEADY, once, queues(4, range(4), seconds=600)))
     assert result.findings == ()
-    assert "one again" in result.rejected
+    assert "agreed again" in result.rejected
 
 
 def test_a_subscription_that_goes_with_a_release_of_all_members_is_none():
@@ -193,7 +193,7 @@ def test_a_backlog_that_falls_is_a_state_with_its_end():
 def test_a_drain_that_is_under_way_says_when_it_will_end():
     (one,) = classes(STEADY, legs((100, 10, 10), (200, 10, 0), (200, 10, 15))).pop("backlog-drain")
     assert one.ongoing
-    assert "At this rate it ends at" in one.statement
+    assert "At this rate it catches up at" in one.statement
 
 
 def test_members_that_come_again_one_after_another_are_a_release():

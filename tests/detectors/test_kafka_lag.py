@@ -177,20 +177,20 @@ def test_a_group_without_members_whose_lag_grows_is_offline(absence):
 
 def test_a_group_that_was_stopped_right_before_the_material_ends_is_no_incident():
     rows = [describe((100, 10, 10), (40, 10, 0, "-")), members(0, 90, "a"), empty(110, 120, 130, 140)]
-    assert told(consumer_offline, *rows) == "billing had no members for 40.0 s when the material ended"
+    assert told(consumer_offline, *rows) == "billing had no members for 40.0 s, up to the end of the material"
 
 
 def test_a_group_that_is_restarted_as_a_whole_is_no_incident():
     rows = [describe((100, 10, 10), (50, 10, 0, "-"), (100, 10, 20, "a")), members(0, 90, "a"), members(150, 250, "a")]
     assert told(consumer_offline, *rows, empty(110, 120, 130, 140)) == (
-        "billing had no members for 50.0 s and came back"
+        "billing had no members for 50.0 s, then they came back"
     )
 
 
 def test_consumers_that_assign_themselves_are_no_members_by_design():
     rows = [describe((200, 10, 10, "-"), (200, 10, 0, "-")), empty(*range(0, 401, 20))]
     assert told(consumer_offline, *rows) == (
-        "billing commits offsets of invoices without any member: its consumers assign themselves"
+        "billing commits offsets of invoices without members: its consumers use assign()"
     )
 
 
@@ -211,7 +211,7 @@ def test_a_backlog_of_a_kafka_group_that_falls_is_told():
     rows = describe((100, 10, 10), (200, 10, 0), (200, 10, 40))
     (finding,) = backlog_drain.detect(facts(rows)).findings
     assert (finding.subject, finding.verify) == (
-        "billing/invoices", "The LAG of every partition of invoices is at its usual level.",
+        "billing/invoices", "The LAG of every partition of invoices is back at its usual level.",
     )  # fmt: skip
 
 

@@ -143,7 +143,7 @@ def test_static_members_that_are_replaced_after_they_were_stopped_are_a_release(
     given = static(60, 90, 120)
     (one,) = detect(given).findings
     assert one.measures == {"members": 3, "rebalances": 0}
-    assert "The release cost the lag that built up meanwhile" in one.statement
+    assert "It cost" not in one.statement
     assert others(given) == []
 
 
@@ -160,7 +160,7 @@ def test_a_member_that_is_stopped_for_good_after_a_release_costs_a_rebalance_of_
 def test_members_that_are_stopped_together_are_no_rolling_restart():
     result = detect(facts(deploy(60, 60, 61), SET, WORK))
     assert result.findings == ()
-    assert "stopped together" in result.rejected
+    assert "stopped at the same time" in result.rejected
 
 
 def test_one_of_three_members_that_comes_again_is_none():
@@ -219,7 +219,7 @@ CHANGED = tuple(row for name, when in ANEW for row in runs(name, records=100, wh
 def test_members_that_are_expelled_without_a_good_bye_died_in_whatever_sequence(whom):
     result = detect(facts(kill(*whom), SET, WORK))
     assert result.findings == ()
-    assert "ended without leaving the group and without a line that says so" in result.rejected
+    assert "ended without leaving the group, and no line says that" in result.rejected
 
 
 def test_members_that_are_expelled_and_say_in_their_own_log_that_they_stop_are_released():
@@ -259,7 +259,7 @@ def test_members_that_are_gone_after_an_error_are_no_release_in_spite_of_other_s
 def test_restarts_after_members_fell_out_are_a_repair_and_no_release(line):
     result = detect(facts(deploy(60, 90, 120), line, SET, WORK))
     assert result.findings == ()
-    assert "after they had dropped out of the group" in result.rejected
+    assert "failed or dropped out of the group before they were restarted" in result.rejected
 
 
 def test_a_process_that_closes_its_consumer_and_exits_with_an_error_is_not_released():

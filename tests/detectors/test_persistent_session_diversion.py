@@ -203,7 +203,7 @@ def test_the_evidence_leads_to_the_dead_and_the_living():
     ).findings
     whys = [e.why for e in one.evidence]
     assert whys.count("a living member of the same group") == 2
-    assert "goes away and keeps its session" in whys
+    assert "disconnects and keeps its session" in whys
     assert any(isinstance(e, Evidence) and e.source == "clients/published-feed.csv" for e in one.evidence)
     assert received("new-a") not in one.statement
 

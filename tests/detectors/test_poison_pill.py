@@ -172,7 +172,7 @@ def test_a_record_that_is_tried_in_the_polling_thread_is_behind_the_late_poll():
     assert "poll-interval-exceeded" in poison.explains
     (late,) = poll_interval_exceeded.detect(facts(*rows)).findings
     assert late.facts["cause"] == "invoices-3@1000 was tried 201 times without a poll in between"
-    assert late.remedy.startswith("Bounded retries, and a dead-letter topic")
+    assert late.remedy.startswith("Limit the retries of a record")
 
 
 @pytest.mark.parametrize(

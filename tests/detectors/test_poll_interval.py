@@ -94,14 +94,15 @@ def test_a_loop_is_proven_by_leaves_and_by_polls_that_were_too_long():
         "pending_records": 0,
     }  # fmt: skip
     assert one.statement == (
-        "a left billing 2 times: no poll came within max.poll.interval.ms (15.0 s); 500 records × 90.0 ms = 45.0 s, at "
-        "most 166 fit. It cost 4 rebalances and 2 failed commits; 1 other member polled in time (10.0 ms per record)."
+        "a left billing 2 times because no poll came within max.poll.interval.ms (15.0 s): 500 records × 90.0 ms = "
+        "45.0 s, at most 166 fit. Meanwhile the group had 4 rebalances and 2 failed commits. 1 other member polled in "
+        "time (10.0 ms per record)."
     )
     assert one.facts == {
         "interval": "15.0 s", "members": "a", "triggers": "4 rebalances: 2 poll timeouts, 2 joins after them",
         "what_if": "max.poll.records=83",
     }  # fmt: skip
-    assert "max.poll.records ≤ 83 (166 are just enough, 83 leave half of the interval)" in one.remedy
+    assert "max.poll.records ≤ 83 (166 just fit, 83 leave half of the interval free;" in one.remedy
     assert "max.poll.interval.ms ≥ 90001" in one.remedy
     assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(45), at(138))
     assert others(WHOLE) == []
@@ -119,8 +120,8 @@ def test_the_proof_begins_with_both_sides_of_a_departure():
         ("a polled too late", "clients/a.log"),
         ("the coordinator takes it out", "logs/server.log"),
         ("the longest poll", "clients/a.log"),
-        ("what was set then", "clients/a.log"),
-        ("what was set then", "clients/a.log"),
+        ("the setting at that time", "clients/a.log"),
+        ("the setting at that time", "clients/a.log"),
         ("its commit fails", "clients/a.log"),
         ("a polled too late", "clients/a.log"),
     ]
@@ -147,11 +148,11 @@ def test_a_cause_that_makes_the_statement_long_stands_beside_it_only():
     slow = (series("http.requests", asked, status="2xx"), series("http.seconds", took, status="2xx"))
     failed = [episode("call-failed", 50 + n, "clients/a.log", line=n, reason="HTTP 500") for n in range(5)]
     one = found(LOOP, TOLD, CALM, SLOW, FAST, SET, slow, failed)
-    assert one.facts["cause"].startswith("answers of the called service took 85.0 ms on average")
+    assert one.facts["cause"].startswith("the called service answered in 85.0 ms on average")
     assert len(one.statement) <= 300
     assert one.facts["cause"] not in one.statement
     short = found(LOOP, SLOW, runs("a"), TOLD, slow)
-    assert short.statement.endswith(f"; {short.facts['cause']}.")
+    assert short.statement.endswith(f". Possible cause: {short.facts['cause']}.")
 
 
 ONCE = facts(
@@ -164,7 +165,7 @@ def test_one_poll_that_stood_still_is_no_sum_of_records():
     (one,) = detect(ONCE).findings
     assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.WARNING)
     assert "one poll of 2 records took 45.0 s (usually 10.0 ms per record)" in one.statement
-    assert one.remedy.startswith("Find what held this one poll")
+    assert one.remedy.startswith("Find what blocked this one poll")
     assert not {"safe_records_per_poll", "p99_record_seconds"} & set(one.measures)
 
 
@@ -359,7 +360,7 @@ def test_a_slow_service_is_named_as_the_cause():
     failed = [episode("call-failed", 50 + n, "clients/a.log", line=n, reason="HTTP 500") for n in range(5)]
     one = found(LOOP, TOLD, SLOW, SET, slow, failed)
     assert one.facts["cause"] == (
-        "answers of the called service took 85.0 ms on average (before: 5.00 ms); 5 calls to it failed (HTTP 500)"
+        "the called service answered in 85.0 ms on average (before: 5.00 ms); 5 calls failed (HTTP 500)"
     )
 
 
@@ -390,14 +391,14 @@ def test_a_frozen_process_is_none_though_its_poll_took_longer_than_the_interval(
     stood = (*steady("a", 4, 60), *worked("a", (86, 10, 26.0)))
     result = detect(facts(FROZEN, WOKE, stood, FAST, SET))
     assert result.findings == ()
-    assert "1 expulsion by the coordinator" in result.rejected
+    assert "the coordinator expelled members 1 time" in result.rejected
 
 
 def test_a_long_poll_after_which_nobody_left_is_none():
     stays = coordinator("10:00:00 preparing 0 Adding new member {a1}")
     result = detect(facts(stays, client("a", "10:00:03 joined 1 {a1}"), worked("a", (90, 500, 45.0)), SET))
     assert result.findings == ()
-    assert "no member left for it" in result.rejected
+    assert "no member left because of it" in result.rejected
 
 
 def test_commits_that_a_cooperative_rebalance_puts_off_are_none():

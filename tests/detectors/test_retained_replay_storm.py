@@ -91,14 +91,14 @@ def test_one_reconnect_is_rejected():
     twice = broker("10:00:05 panel connected 10.0.0.7:4001 k30 c1\n10:01:05 panel connected 10.0.0.7:4002 k30 c1")
     result = detect(facts(twice, REPLAYS[:3], TOPICS))
     assert result.findings == ()
-    assert result.rejected == "panel got 100 retained messages after 1 further subscribe, and 20 others"
+    assert result.rejected == "panel received 100 retained messages after 1 further subscribe, and 20 others"
 
 
 def test_few_retained_messages_beside_many_live_ones_are_rejected():
     few = ledger("panel", "\n".join(f"10:0{n}:00 120 0 0 0 2" for n in range(6)))
     result = detect(facts(LOOP, few))
     assert result.findings == ()
-    assert result.rejected.startswith("panel got 10 retained messages after 5 further subscribes")
+    assert result.rejected.startswith("panel received 10 retained messages after 5 further subscribes")
 
 
 def test_many_clients_that_come_back_once_each_are_none():
@@ -150,7 +150,7 @@ def test_a_client_that_comes_back_often_and_of_which_nothing_counts_what_it_got_
     other = ledger("wall", "10:00:00 20 0 0 0 0")
     result = detect(facts(LOOP, other))
     assert (result.findings, result.rejected) == ((), None)
-    assert result.missing == ("what came to panel, which subscribed again and again: a ledger, or $SYS",)
+    assert result.missing == ("what panel received, which subscribed again and again: a ledger, or $SYS",)
     assert result.seen is None
     subscribing = [
         episode("client-subscribed", 20 * n, client_id="panel", topic="hall/#", system="mqtt") for n in range(9)

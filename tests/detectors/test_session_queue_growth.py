@@ -85,7 +85,7 @@ def test_a_queue_with_a_limit_does_not_grow_for_ever():
     usual = settings("at owner key value\n- - persistence true", "mosquitto.conf", scope="broker", origin="file")
     found = detect(facts(log(), subscribed(), usual, STORED, MAIL))
     assert found.findings == ()
-    assert found.rejected == "the queue of job ends at 1,000 messages"
+    assert found.rejected == "the queue of job is limited to 1,000 messages"
 
 
 def test_without_the_brokers_configuration_nobody_knows_whether_its_queues_have_a_limit():

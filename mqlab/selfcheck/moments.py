@@ -1,0 +1,70 @@
+"""When a finding began and ended, against what its own sources cover."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from mqlab import units
+from mqlab.findings import Finding
+from mqlab.precedence import is_over, own_events, pace
+from mqlab.rows import GRID
+from mqlab.selfcheck.claims import Around, Doubt, say, without_begin, without_end
+from mqlab.selfcheck.reach import reach
+
+
+def order(finding: Finding, _: Around) -> Iterator[Doubt[Finding]]:
+    """It begins before it ends."""
+    begin, end = finding.started_at, finding.ended_at
+    if begin is not None and end is not None and end < begin:
+        yield Doubt(finding.id, "ended_at", say("order", began=begin, ended=end), without_end(finding))
+
+
+def window(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
+    """It begins and ends within what was read."""
+    first, last = (units.moment(at) for at in around.window)
+    if first is not None and last is not None:
+        yield from _within(finding, first, last)
+
+
+def sources(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
+    """It begins and ends within what its own sources cover; what is counted by ten seconds may begin before it."""
+    known = reach(around.facts, {place.source for place in finding.evidence})
+    if known is not None:
+        first, last = units.moment(known[0] - GRID), units.moment(known[1] + GRID)
+        if first is not None and last is not None:
+            yield from _within(finding, first, last)
+
+
+def later(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
+    """It ends with the last line that tells of it, in whatever source, until they pause for longer than before."""
+    if finding.ended_at is None or finding.ongoing:
+        return
+    own = own_events(around.facts, finding)
+    end = last = finding.ended_at.timestamp()
+    pause = max(pace(finding, own), GRID)
+    for at in sorted(at for one in own for at in (one.first_at, one.last_at) if at is not None and at > end):
+        if at - last > pause:
+            break
+        last = at
+    seen = units.moment(last)
+    if last - end > GRID and seen is not None:
+        left = replace(without_end(finding), ended_at=seen)
+        yield Doubt(finding.id, "ended_at", say("later", ended=finding.ended_at, seen=seen), left)
+
+
+def ended(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
+    """It is over only where a source goes on without it, for longer than it paused before."""
+    if finding.over and finding.ended_at is not None and not is_over(finding, around.facts, around.window[1]):
+        yield Doubt(finding.id, "over", say("ended", ended=finding.ended_at), replace(finding, over=False))
+
+
+def _within(finding: Finding, first: datetime, last: datetime) -> Iterator[Doubt[Finding]]:
+    begin, end = finding.started_at, finding.ended_at
+    if begin is not None and not first <= begin <= last:
+        because = say("within", at=begin, first=first, last=last)
+        yield Doubt(finding.id, "started_at", because, without_begin(finding))
+    if end is not None and not first <= end <= last:
+        because = say("within", at=end, first=first, last=last)
+        yield Doubt(finding.id, "ended_at", because, without_end(finding))

@@ -1,0 +1,68 @@
+"""How far each source reaches: the moments of its first and its last line that is known to be dated."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
+
+from mqlab.facts import Facts, Position, Setting
+from mqlab.memo import per_facts
+from mqlab.rows import GRID, Assignment, Batch, Client, Flow, Receipt, Tally, TopicFlow
+
+MINUTE = 60.0
+"""Seconds within which ``Coverage`` knows the first and the last line of a log."""
+Reach = tuple[float, float]
+
+
+@per_facts
+def reaches(facts: Facts) -> Mapping[str, Reach]:
+    """The earliest and the latest moment that each source may tell of; none of a source that dates nothing."""
+    found: dict[str, Reach] = {}
+    for source, first, last in _spans(facts):
+        if first is not None and last is not None:
+            known = found.get(source, (first, last))
+            found[source] = min(known[0], first), max(known[1], last)
+    return found
+
+
+def reach(facts: Facts, sources: Collection[str]) -> Reach | None:
+    """How far these *sources* reach together; None where none of them dates anything.
+
+    A snapshot or a scrape is one of many: it reaches as far as all of its format do.
+    """
+    formats = {one.format for one in facts.coverage if one.source in sources and not one.role.is_log}
+    alike = {one.source for one in facts.coverage if one.format in formats}
+    known = [found for one in {*sources, *alike} if (found := reaches(facts).get(one)) is not None]
+    return (min(first for first, _ in known), max(last for _, last in known)) if known else None
+
+
+_Span = tuple[str, float | None, float | None]
+
+
+def _spans(facts: Facts) -> Iterator[_Span]:
+    for log in facts.coverage:
+        yield log.source, log.first_at, None if log.last_at is None else log.last_at + MINUTE
+    for episode in facts.episodes:
+        yield episode.source, episode.first_at, episode.last_at
+    for one in facts.series:
+        if one.points:
+            yield from ((source, one.points[0][0], one.points[-1][0]) for source in one.sources or (one.source,))
+    for row in chain[Setting | Position | Client | Assignment | Batch](
+        facts.settings, facts.positions, facts.clients, facts.assignments, facts.batches
+    ):
+        yield row.source, row.at, row.at
+    yield from _of_messages(facts)
+
+
+def _of_messages(facts: Facts) -> Iterator[_Span]:
+    """What ledgers and dumps tell."""
+    for count in chain[Tally | Receipt](facts.tallies, facts.receipts):
+        yield count.source, count.at, count.at + GRID
+    for some in facts.deliveries:
+        yield from ((source, some.at, some.at + GRID) for source in some.sources)
+    for part in facts.parts:
+        yield part.source, part.first_at, part.last_at
+    for fate in facts.fates:
+        yield from ((one, fate.first_at, fate.last_at) for one in (fate.first.source, *fate.stored, *fate.handled))
+    for flow in chain[Flow | TopicFlow](facts.flows, facts.topic_flows):
+        yield from ((who, flow.first_at, flow.last_at) for who in (flow.sender, *dict(flow.received)) if who)

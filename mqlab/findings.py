@@ -119,6 +119,14 @@ class Trigger:
     evidence: Evidence
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happened in the course of a finding."""
+
+    at: datetime
+    what: str
+
+
 _BUCKET = timedelta(seconds=10)
 """Events are counted by ten seconds, so that a beginning may be that much early or late."""
 
@@ -151,6 +159,8 @@ class Finding(Shown):
     facts: Mapping[str, str] = field(default_factory=dict)
     """Short words for the screen: role, client version, topic …"""
     trigger: Trigger | None = None
+    moments: tuple[Moment, ...] = ()
+    """Besides its begin and end: the first line, a crash …"""
     over: bool = True
     """What it was seen in goes on for long enough without it; else ``ended_at`` is only when it was last seen."""
 
@@ -185,6 +195,7 @@ def finding(
     facts: Mapping[str, str | None] | None = None,
     ledger: TrafficLedger | None = None,
     trigger: Trigger | None = None,
+    moments: Iterable[tuple[float | None, str]] = (),
 ) -> Finding:
     """A finding about a *span* of time: critical where it is proven, else a warning, if no *severity* is given.
 
@@ -215,6 +226,7 @@ def finding(
         ledger=ledger,
         facts={name: told for name, told in (facts or {}).items() if told},
         trigger=trigger,
+        moments=tuple(Moment(at, what) for time, what in moments if (at := moment(time)) is not None),
     )
 
 

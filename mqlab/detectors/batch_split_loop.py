@@ -11,7 +11,7 @@ Source of the mechanism: KAFKA-8350, ``RecordAccumulator.splitAndReenqueue``; of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mqlab import words
 from mqlab.facts import Episode, Facts
@@ -86,7 +86,8 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         evidence=lines + split_bytes.evidence(facts, loop.client, loop.topic, ledger),
         explains=("log-explosion",),
         ledger=split_bytes.ledger(facts, ledger),
-        facts=_remarks(loop, ledger, crashes),
+        facts=_remarks(loop, ledger),
+        moments=_moments(loop, crashes),
         trigger=splits.trigger(facts, loop.splits, ledger.started),
     )
 
@@ -134,20 +135,23 @@ def _slots(facts: Facts, loop: Loop) -> dict[str, Value]:
     }
 
 
-def _remarks(loop: Loop, ledger: split_bytes.SplitLedger, crashes: Sequence[Episode]) -> dict[str, str | None]:
-    """Who it is and where, the settings, how else the bytes come out, and the moments of its ends."""
+def _moments(loop: Loop, crashes: Sequence[Episode]) -> Iterator[tuple[float | None, str]]:
+    """When it split first and last, and when the process ended."""
+    yield loop.first_at, say("first")
+    for crash in crashes:
+        yield crash.first_at, say("memory" if crash.kind == "out-of-memory" else "exit")
+    yield loop.last_at, say("last")
+
+
+def _remarks(loop: Loop, ledger: split_bytes.SplitLedger) -> dict[str, str | None]:
+    """Who it is and where, the settings, and how else the bytes come out."""
     attempts = loop.attempts[0]
-    remarks: dict[str, str | None] = {
+    return {
         "who": say("who", client=loop.client, version=str(loop.version) if loop.version else None),
         "topic": loop.topic,
         "partitions": ", ".join(f"{queue}: {count}" for queue, count in loop.by_queue.items()),
         "attempts": f"{attempts:.0f}" if attempts is not None else "?",
-        "first": words.seen(INCIDENT, "first", {"at": loop.first_at}),
-        "last": words.seen(INCIDENT, "last", {"at": loop.last_at}),
         "second_way": listed(ledger.ways),
         "batch.size": loop.setting,
         "limit": loop.limit.value if loop.limit and loop.window else None,
     }
-    for number, crash in enumerate(crashes, start=1):
-        remarks[f"crash {number}"] = say("crash", at=crash.first_at, what=crash.reason or crash.kind)
-    return remarks

@@ -80,11 +80,8 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
             "dropped_records": refused_writes.never_stored(facts, INCIDENT, topic) or None,
         },
         evidence=_evidence(facts, client, episodes, limit, last),
-        facts={
-            "who": say("who", client=client),
-            "last": words.seen(INCIDENT, "last", {"at": last}),
-            "count": str(count),
-        },
+        facts={"who": say("who", client=client), "count": str(count)},
+        moments=[(last, say("last"))],
     )
 
 

@@ -159,8 +159,8 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         facts={
             "who": say("producer", client=client),
             "attempts": words.seen(INCIDENT, "attempts", {"left": ends or None}),
-            "last": words.seen(INCIDENT, "last-retry", {"at": found.last}),
         },
+        moments=[(found.last, say("last-retry"))],
     )
 
 
@@ -224,10 +224,8 @@ def _resubmitted(facts: Facts, found: Resubmission) -> Finding:
             *(sample(facts, s, found.last, say("resubmitted")) for s in found.counters if s.points),
         ),
         explains=("oversize-record-rejected",),
-        facts={
-            "who": say("application", client=found.client),
-            "last": words.seen(INCIDENT, "last-resubmission", {"at": found.last}),
-        },
+        facts={"who": say("application", client=found.client)},
+        moments=[(found.last, say("last-resubmission"))],
     )
 
 

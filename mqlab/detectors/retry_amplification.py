@@ -188,9 +188,8 @@ def _slots(episodes: Sequence[Episode], found: Resending, timeout: configured.Va
 def _evidence(
     facts: Facts, client: str, episodes: Sequence[Episode], timeout: configured.Value | None, last: float | None
 ) -> tuple[Evidence, ...]:
-    lowest = min(episodes, key=lambda e: (e.value_min if e.value_min is not None else float("inf"), e.first_at or 0))
-    final = max(episodes, key=lambda e: (e.last_at or 0, e.last.line or 0))
-    found = [episodes[0].first, lowest.last, final.last]
+    lowest = min(episodes, key=lambda e: e.value_min if e.value_min is not None else float("inf"))
+    found = [episodes[0].first, lowest.last, actors.latest(episodes).last]
     if timeout is not None and timeout.setting is not None:
         found.append(timeout.setting.evidence)
     found += [

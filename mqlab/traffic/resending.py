@@ -54,8 +54,7 @@ class Resending:
 
 def of_client(facts: Facts, client: str, episodes: Sequence[Episode]) -> Resending:
     """What *episodes* of retries and the counters of *client* say."""
-    first = episodes[0].first_at
-    last = max((e.last_at for e in episodes if e.last_at is not None), default=None)
+    first, last = actors.span(episodes)
     left = {round(v) for e in episodes for v in (e.value_min, e.value_max) if v is not None}
     return Resending(
         first,
@@ -170,7 +169,7 @@ def _failing(facts: Facts) -> dict[str, list[Episode]]:
 
 
 def _of_client(facts: Facts, client: str, lines: Sequence[Episode]) -> Resubmission | None:
-    first, last = lines[0].first_at or 0.0, max(e.last_at or 0.0 for e in lines)
+    first, last = _span(lines)
     failures = sum(e.count for e in lines)
     sources = {e.source for e in lines}
     own = tuple(s for s in facts.series if s.name.startswith("app.resubmitted") and s.source in sources)
@@ -197,14 +196,20 @@ def _more_than_came_in(facts: Facts, client: str, lines: Sequence[Episode]) -> s
         return say("bytes", failures=size, came=came)
     if records is not None or came is not None:
         return None
-    return _jumped(facts, client, lines[0].first_at or 0.0, max(e.last_at or 0.0 for e in lines))
+    return _jumped(facts, client, *_span(lines))
 
 
 def _came_in(facts: Facts, lines: Sequence[Episode], what: str) -> float | None:
     sources = {e.source for e in lines}
     received = [s for s in facts.series if s.source in sources and s.name.startswith(("app.received", "app.consumed"))]
     of_kind = [s for s in received if ("ytes" in s.name or "ayload" in s.name) == (what == "bytes")]
-    return _increase(of_kind, lines[0].first_at or 0.0, max(e.last_at or 0.0 for e in lines))
+    return _increase(of_kind, *_span(lines))
+
+
+def _span(lines: Sequence[Episode]) -> tuple[float, float]:
+    """First and last moment of lines that have one, as those that fail have."""
+    first, last = actors.span(lines)
+    return -inf if first is None else first, inf if last is None else last
 
 
 def _increase(series: Sequence[Series], first: float, last: float) -> float | None:

@@ -128,7 +128,7 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
     """The ledger of the splits that *client* logged for *topic*."""
     host = _own_host(facts, client, splits, window)
     started, change = traffic_splits.started_at(facts, host, splits)
-    first, ended = splits[0].first_at, max((s.last_at for s in splits if s.last_at is not None), default=None)
+    first, ended = actors.span(splits)
     lines = sum(s.count for s in splits)
     if first is None and (rising := _rising(facts, client)):
         # Lines without a date are joined to the counter of the same client.
@@ -195,8 +195,8 @@ def _wasted(found: Mapping[str, float], rejected: Interval) -> Interval:
 def _own_host(facts: Facts, client: str, splits: Sequence[Episode], window: Window | None) -> str | None:
     """The producer's host, unless its card sent less than the splits must have."""
     host = actors.host_of(facts, client)
-    first, last = splits[0].first_at, max((s.last_at or 0 for s in splits), default=0)
-    if host is None or window is None or first is None:
+    first, last = actors.span(splits)
+    if host is None or window is None or first is None or last is None:
         return host
     seen = counters.ratio(facts, host, first, last)
     least = LEAST_ON_CARD * window[0] * sum(s.count for s in splits)

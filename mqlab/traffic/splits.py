@@ -31,8 +31,8 @@ what ends it later has had other work meanwhile. Judgement, no default behind it
 
 def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episode, ...]:
     """Abnormal exits within or right after the splits; those without a moment where memory ran out."""
-    first, last = splits[0].first_at, max(s.last_at or 0 for s in splits)
-    if first is None:
+    first, last = actors.span(splits)
+    if first is None or last is None:
         return ()
     exits = [
         e
@@ -69,7 +69,9 @@ def out_of_memory(facts: Facts, client: str, splits: Sequence[Episode], ends: Se
         if one.source in sources
         or any(name in actors.base_name(one.source) or actors.base_name(one.source) in name for name in names)
     ]
-    first, last = splits[0].first_at or 0.0, max(one.last_at or 0.0 for one in (*splits, *ends))
+    first, last = actors.span((*splits, *ends))
+    if first is None or last is None:
+        return own
     return [one for one in own if one.first_at is None or first <= one.first_at <= last + AFTER_CRASH]
 
 
@@ -95,7 +97,7 @@ def lines(
     memory: Sequence[Episode],
 ) -> tuple[Evidence, ...]:
     """The lines that prove the loop: first and last split, the settings, the ends."""
-    last = max(splits, key=lambda s: (s.last_at or 0, s.last.line or 0))
+    last = actors.latest(splits)
     found = [
         splits[0].first.because(say("first-split")),
         last.last.because(say("last-split")),
@@ -201,7 +203,7 @@ class Loop:
     @property
     def last_at(self) -> float | None:
         """Last split."""
-        return max((e.last_at for e in self.splits if e.last_at is not None), default=None)
+        return actors.span(self.splits)[1]
 
     @property
     def attempts(self) -> tuple[float | None, float]:

@@ -174,9 +174,10 @@ def measured(
             found["amplification_factor"] = sums.outgoing / sums.accepted
     if sums.rejected is not None:
         found |= sums.rejected.measures("bytes_rejected")
-        if "excess_bytes" in found:  # What was rejected was sent for nothing, whether or not it came in before.
-            wasted = _wasted(found, sums.rejected).measures("excess_bytes")
-            found = {name: value for name, value in found.items() if not name.startswith("excess_bytes")} | wasted
+        if "healthy_factor" in found:  # What was rejected was sent for nothing, whether or not it came in before.
+            wasted = _wasted(found, sums.rejected)
+            found = {name: value for name, value in found.items() if not name.startswith("excess_bytes")}
+            found |= wasted.measures("excess_bytes") if wasted.likely > 0 else {}
     return found
 
 
@@ -185,7 +186,7 @@ def _wasted(found: Mapping[str, float], rejected: Interval) -> Interval:
     least, likely, most = (
         min(
             found.get(f"bytes_out{end}", found["bytes_out"]),
-            max(found.get(f"excess_bytes{end}", found["excess_bytes"]), own),
+            max(found.get(f"excess_bytes{end}", found.get("excess_bytes", 0.0)), own),
         )
         for end, own in (("_low", rejected.low), ("", rejected.likely), ("_high", rejected.high))
     )

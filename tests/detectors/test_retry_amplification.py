@@ -151,6 +151,13 @@ def test_a_resubmission_lasts_from_its_first_to_its_last_failure_not_from_scrape
     assert (units.clock(finding.started_at), units.clock(finding.ended_at)) == ("10:05:00", "10:05:59")
 
 
+@pytest.mark.parametrize(("sent", "beyond"), [(5_000_000, True), (1_000_000, False)])
+def test_what_left_beyond_the_usual_is_told_only_where_more_left(sent, beyond):
+    bridge = card("app-1", ramp((60, 1_000_000)), ramp((30, 2_000_000), (30, sent)))
+    finding = retry_amplification.detect(facts(*NEW, too_large(600), RESENT, REJECTED, bridge)).findings[0]
+    assert ("excess_bytes" in finding.measures, "healthy_factor" in finding.measures) == (beyond, True)
+
+
 def test_more_failures_than_records_received_are_resubmissions():
     received = series("app.received", ramp((60, 20)), source="clients/app.log")
     assert found(*NEW, too_large(600), received) == [("app/resubmission", "LIKELY", "CRITICAL")]

@@ -161,12 +161,19 @@ class Finding(Shown):
     trigger: Trigger | None = None
     moments: tuple[Moment, ...] = ()
     """Besides its begin and end: the first line, a crash …"""
+    cure: Change | None = None
+    """The change that probably ended it."""
     over: bool = True
     """What it was seen in goes on for long enough without it; else ``ended_at`` is only when it was last seen."""
 
     def __post_init__(self) -> None:
         """Its evidence is shown as a table."""
         show_rows(self)
+
+    def was_cured_by(self, change: Change) -> bool:
+        """Whether *change* is the one that probably ended it."""
+        one = self.cure
+        return one is not None and (one.what, one.before, one.after) == (change.what, change.before, change.after)
 
     def brings(self, other: Finding) -> bool:
         """Whether *other* is of a class that this one brings about, and did not begin before it."""

@@ -198,7 +198,7 @@ def _told_by_place(facts: Facts) -> Mapping[tuple[str, int | None], list[Episode
 
 
 def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
-    """*finding* with the change that probably ended it, marked as inferred."""
+    """*finding* with the change that probably ended it."""
     if finding.ended_at is None or finding.ongoing or finding.severity is Severity.NOTICE:
         return finding
     end = finding.ended_at.timestamp()
@@ -214,9 +214,4 @@ def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
     if not near:
         return finding
     change = min(near, key=lambda c: not c.what.endswith(_CURES))
-    text = f"{change.what} {change.before} -> {change.after}"
-    return replace(
-        finding,
-        facts={**finding.facts, "mitigation": f"{text} (inferred)"},
-        evidence=(*finding.evidence, *change.evidence),
-    )
+    return replace(finding, cure=change, evidence=(*finding.evidence, *change.evidence))

@@ -159,10 +159,11 @@ def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzi
         told = "its end is not in the material"
     else:
         told = f"{'ended' if lead.over else 'last seen'} {lead.ended_at.astimezone(tz):%H:%M:%S}"
-        change = lead.facts.get("mitigation", "").removesuffix(" (inferred)")
-        if change:
-            below = any(f"{c.what} {c.before} -> {c.after}" == change for c in near)
-            told += f", then {'the change below' if below else change} (inferred mitigation)"
+        if (cure := lead.cure) is not None:
+            changed = f"{cure.what} {cure.before} -> {cure.after}"
+            told += (
+                f", then {'the change below' if any(map(lead.was_cured_by, near)) else changed} (inferred mitigation)"
+            )
     still = sum(f.ongoing for f in diagnosis.findings if f is not lead and f.severity > Severity.NOTICE)
     return told + (f"; {still} other finding{'s' if still != 1 else ''} STILL OPEN" if still else "")
 

@@ -121,7 +121,7 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that happened in the course of a finding."""
+    """Something that happened in the course of a finding, and when."""
 
     at: datetime
     what: str
@@ -160,7 +160,7 @@ class Finding(Shown):
     """Short words for the screen: role, client version, topic …"""
     trigger: Trigger | None = None
     moments: tuple[Moment, ...] = ()
-    """Besides its begin and end: the first line, a crash …"""
+    """By time, besides its begin and end: the first line, a crash …"""
     cure: Change | None = None
     """The change that probably ended it."""
     over: bool = True
@@ -213,6 +213,7 @@ def finding(
     """
     usual = Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING
     known = {name: float(value) for name, value in measures.items() if value is not None}
+    course = [Moment(at, what) for time, what in moments if (at := moment(time)) is not None]
     seen = {"subject": subject, "since": moment(span[0]), "until": moment(span[1]), **_measured(known), **(slots or {})}
     return Finding(
         id=f"{incident}:{name or subject}",
@@ -233,7 +234,7 @@ def finding(
         ledger=ledger,
         facts={name: told for name, told in (facts or {}).items() if told},
         trigger=trigger,
-        moments=tuple(Moment(at, what) for time, what in moments if (at := moment(time)) is not None),
+        moments=tuple(sorted(course, key=lambda one: one.at)),
     )
 
 

@@ -172,7 +172,7 @@ def _when(lead: Finding, tz: tzinfo) -> str:
     parts = [(one.at, f"{_clock(one.at, tz)} {said(one.what)}") for one in lead.moments]
     if lead.started_at:
         parts.append((lead.started_at, f"{_clock(lead.started_at, tz)} began"))
-    known = [text for _, text in sorted(parts)]
+    known = [text for _, text in sorted(parts, key=lambda part: part[0])]
     day = f"{lead.started_at.astimezone(tz):%Y-%m-%d} {'UTC' if tz is UTC else tz}" if lead.started_at else ""
     return f"{' | '.join(known)}   {said(day)}".rstrip()
 

@@ -70,6 +70,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
             "place": "client" if in_client else "broker",
             "key": limit.key if limit else None,
             "limit": limit.value if limit else None,
+            "resubmitted": resubmitted,
             "ongoing": ongoing,
         },
         measures={

@@ -177,7 +177,7 @@ def _slots(episodes: Sequence[Episode], found: Resending, timeout: configured.Va
         reasons[episode.reason or say("unknown")] += episode.count
     often = sorted(reasons.items(), key=lambda kv: (-kv[1], kv[0]))
     return {
-        "reasons": [say("times", count=count, reason=reason) for reason, count in often],
+        "reasons": [say("times", count=n, reason=reason) if often[1:] else reason for reason, n in often],
         "timeout": timeout.value if timeout else None,
         "falling": len(found.attempts) > 1,
         "not_idempotent": found.idempotent is False,
@@ -211,7 +211,7 @@ def _resubmitted(facts: Facts, found: Resubmission) -> Finding:
         severity=Severity.CRITICAL,
         ongoing=actors.goes_on(facts, {lines[-1].source}, found.last),
         name=f"{found.client}/resubmission",
-        slots={"how": found.how, "accepted": found.accepted},
+        slots={"resubmitted": True, "how": found.how, "accepted": found.accepted},
         measures={
             "resubmitted_records": found.count,
             "bytes_rejected": found.rejected,

@@ -10,17 +10,15 @@ Bound: min(retries + 1, delivery.timeout / (request.timeout + backoff)) transmis
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared import actors, configured, counters
-from mqlab.shared.benign_lines import RESTART
 from mqlab.shared.wording import sample
 from mqlab.traffic import card, payload, resending
-from mqlab.traffic.resending import Resending, Resubmission
+from mqlab.traffic.resending import TIMED_OUT, TRANSPORT, Resending, Resubmission
 from mqlab.words import listed
 from mqlab.words.filling import Value
 
@@ -28,12 +26,6 @@ INCIDENT = "retry-amplification"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 say = words.room(INCIDENT)
 
-_TIMED_OUT = "REQUEST_TIMED_OUT"
-TRANSPORT = frozenset({"NETWORK_EXCEPTION", _TIMED_OUT})
-"""Errors after which the broker may have stored the batch already."""
-FEW = 10
-"""Retry lines below which they are what two disconnects leave: each fails up to max.in.flight.requests.per.connection
-(5) requests."""
 _LIBRDKAFKA = "#producer-"
 """What librdkafka appends to the client id in each of its lines."""
 TWICE = 2.0
@@ -47,7 +39,7 @@ def detect(facts: Facts) -> Result:
     reasons: list[str] = []
     for client, episodes in actors.by_client(facts, retries).items():
         found = resending.of_client(facts, client, episodes)
-        because = _harmless(facts, client, episodes, found)
+        because = resending.harmless(facts, client, episodes, found)
         if because is None:
             findings.append(_finding(facts, client, episodes, found))
         else:
@@ -55,70 +47,15 @@ def detect(facts: Facts) -> Result:
     findings += [_resubmitted(facts, one) for one in resending.found(facts)]
     if findings:
         return Result(tuple(findings))
-    missing = (*resending.unclear(facts), *_untold(facts))
+    missing = (*resending.unclear(facts), *resending.untold(facts))
     if missing:
         return Result(missing=missing)
-    reasons += _other_reasons(facts)
+    reasons += resending.other_reasons(facts)
     if reasons:
         return Result(rejected=listed(reasons))
     if not (actors.producers_told(facts) or _warned(facts) or facts.named("producer.record_retries")):
         return Result(missing=(say("no-producers"),))
     return CLEAR
-
-
-def _harmless(facts: Facts, client: str, episodes: Sequence[Episode], found: Resending) -> str | None:
-    if found.lines < FEW:
-        return say("few", retries=found.lines)
-    restarts = [e.first_at for e in facts.of_kind("broker-started", "broker-stopping") if e.first_at is not None]
-    if all(_near(e, restarts) for e in episodes):
-        return say("restart", retries=found.lines, within=RESTART)
-    late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) == client]
-    if not late and len(found.attempts) < 2:
-        return say("first-attempt", retries=found.lines)
-    moved = [
-        e.first_at
-        for e in facts.of_kind("produce-retry")
-        if (e.reason or "").startswith("NOT_LEADER") and e.first_at is not None and actors.client_of(facts, e) == client
-    ]
-    if not late and all(_near(e, moved) for e in episodes):
-        return say("moved", retries=found.lines, within=RESTART)
-    if found.again is not None and found.sends and found.again < counters.REPEATED * found.sends:
-        return say("few-repeats", again=round(found.again), sends=round(found.sends))
-    return None
-
-
-def _near(episode: Episode, moments: Sequence[float]) -> bool:
-    return episode.first_at is not None and any(abs(episode.first_at - m) <= RESTART for m in moments)
-
-
-def _other_reasons(facts: Facts) -> Iterator[str]:
-    splits = facts.of_kind("batch-split")
-    left = {value for e in splits for value in (e.value_min, e.value_max) if value is not None}
-    if len(left) == 1 and not facts.of_kind("produce-retry"):
-        yield say("attempts-stay", left=f"{left.pop():.0f}")
-    elif splits:
-        yield say("splits", splits=sum(e.count for e in splits))
-    others: Counter[str] = Counter()
-    for episode in facts.of_kind("produce-retry"):
-        if episode.reason not in TRANSPORT:
-            others[episode.reason or say("unknown")] += episode.count
-    if sum(others.values()) >= FEW:
-        yield say("others", reasons=[say("times", count=n, reason=reason) for reason, n in sorted(others.items())])
-
-
-def _untold(facts: Facts) -> Iterator[str]:
-    """Repeats that only counters, or only time-outs, tell of: the reason is not in the material."""
-    logged = {actors.client_of(facts, e) for e in facts.of_kind("produce-retry", "batch-split")}
-    for client in sorted({s.labels.get("client_id") or "" for s in facts.named("producer.record_retries")} - {""}):
-        again, sends = (
-            resending.counted(facts, client, name, 0.0, float("inf"))
-            for name in ("producer.record_retries", "producer.record_sends")
-        )
-        if client not in logged and again and again >= FEW and again >= counters.REPEATED * (sends or again):
-            yield say("no-log", client=client, again=round(again))
-    late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) not in logged]
-    if sum(e.count for e in late) >= FEW:
-        yield say("no-counters", late=sum(e.count for e in late))
 
 
 def _warned(facts: Facts) -> bool:
@@ -167,17 +104,14 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
 def _timed_out(facts: Facts, client: str, episodes: Sequence[Episode]) -> bool:
     """True where a request of *client* had no answer in time; else connections were closed."""
     late = facts.of_kind("request-timeout")
-    return any(e.reason == _TIMED_OUT for e in episodes) or any(actors.client_of(facts, e) == client for e in late)
+    return any(e.reason == TIMED_OUT for e in episodes) or any(actors.client_of(facts, e) == client for e in late)
 
 
 def _slots(episodes: Sequence[Episode], found: Resending, timeout: configured.Value | None) -> dict[str, Value]:
     """Why it sends again, after how long, and whether the broker may keep both."""
-    reasons: Counter[str] = Counter()
-    for episode in episodes:
-        reasons[episode.reason or say("unknown")] += episode.count
-    often = sorted(reasons.items(), key=lambda kv: (-kv[1], kv[0]))
+    often = resending.reasons(episodes)
     return {
-        "reasons": [say("times", count=n, reason=reason) if often[1:] else reason for reason, n in often],
+        "reasons": [resending.say("times", count=n, reason=reason) if often[1:] else reason for reason, n in often],
         "timeout": timeout.value if timeout else None,
         "falling": len(found.attempts) > 1,
         "not_idempotent": found.idempotent is False,

@@ -10,6 +10,7 @@ from mqlab.detectors import oversize_record_rejected, retry_amplification
 from mqlab.detectors.retry_amplification import say
 from mqlab.findings import CLEAR, Result
 from mqlab.rows import Shape
+from mqlab.traffic import resending
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}
 OLD = (version("2.8.2"), settings("at owner key value\n10:00 app request.timeout.ms 2000\n10:00 app retries 5"), log())
@@ -100,7 +101,7 @@ def test_a_broker_restart_explains_its_retries():
 
 def test_a_leader_that_moved_explains_retries_without_the_brokers_log():
     moved = retries(5, reason="NOT_LEADER_OR_FOLLOWER", start=305)
-    because = say("trace", client="app", reason=say("moved", retries=16, within=60))
+    because = say("trace", client="app", reason=resending.say("moved", retries=16, within=60))
     assert found(*NEW, retries(5, 4, reason="NETWORK_EXCEPTION"), moved).startswith(because)
 
 
@@ -111,21 +112,21 @@ def test_few_repeats_among_many_sends_amplify_nothing():
 
 def test_too_few_replicas_and_resequencing_are_other_stories():
     for reason in ("NOT_ENOUGH_REPLICAS", "OUT_OF_ORDER_SEQUENCE_NUMBER"):
-        told = say("others", reasons=[say("times", count=16, reason=reason)])
+        told = resending.say("others", reasons=[resending.say("times", count=16, reason=reason)])
         assert found(*NEW, retries(5, 4, reason=reason)) == told
 
 
 def test_splits_are_no_retries():
-    assert found(*NEW, splits(300, 60, 2)) == say("attempts-stay", left="2147483647")
+    assert found(*NEW, splits(300, 60, 2)) == resending.say("attempts-stay", left="2147483647")
 
 
 def test_splits_beside_retries_are_said_to_be_none_of_these():
     rejected = found(*NEW, splits(300, 60, 2), retries(5, 4, reason="OUT_OF_ORDER_SEQUENCE_NUMBER"))
-    assert rejected.startswith(say("splits", splits=120))
+    assert rejected.startswith(resending.say("splits", splits=120))
 
 
 def test_counted_repeats_without_a_log_are_not_checked():
-    assert found(RETRIED, SENT) == (say("no-log", client="app", again=240),)
+    assert found(RETRIED, SENT) == (resending.say("no-log", client="app", again=240),)
 
 
 def test_settings_in_a_file_are_no_sight_of_the_producer():

@@ -93,11 +93,11 @@ def test_a_ledger_that_does_not_add_up_goes(stage, is_told):
 
 
 def test_an_end_before_the_begin_goes_and_what_ended_it():
-    told = left(ended_at=FINDING.started_at - timedelta(seconds=1), facts={"mitigation": "a restart", "who": "app"})
+    told = left(ended_at=FINDING.started_at - timedelta(seconds=1), cure=Change(None, "app", "1", "2"))
     only = told.findings[0]
 
     assert rules(told) == [("order", "ended_at")]
-    assert (only.ended_at, only.over, dict(only.facts)) == (None, False, {"who": "app"})
+    assert (only.ended_at, only.over, only.cure) == (None, False, None)
 
 
 @pytest.mark.parametrize(

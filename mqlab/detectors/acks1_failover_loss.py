@@ -39,7 +39,7 @@ def _finding(facts: Facts, one: TopicLoss) -> Finding:
         one.certainty,
         (one.span[0], one.span[1]),
         severity=Severity.CRITICAL,
-        slots={"records": one.records, "exact": one.exact, "acks": acks.value if acks else None, **_how(one)},
+        slots={"records": one.records, "exact": one.exact, "acks": acks.value if acks else None, **_slots(one)},
         measures=measures(facts, one),
         evidence=evidence(facts, one),
         explains=("reprocess-duplicates",),
@@ -50,7 +50,7 @@ def _finding(facts: Facts, one: TopicLoss) -> Finding:
     )
 
 
-def _how(loss: TopicLoss) -> dict[str, Value]:
+def _slots(loss: TopicLoss) -> dict[str, Value]:
     """Who led before and after the loss; nothing where no change of leader is known."""
     one = loss.handover
     if one is None:

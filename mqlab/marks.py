@@ -22,10 +22,12 @@ from mqlab.rows import Shape
 from mqlab.shared.actors import log_end
 from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
 from mqlab.shared.queues import lag
-from mqlab.shared.wording import clock, few
+from mqlab.shared.wording import few
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
-from mqlab.units import counted, number
 from mqlab.wordings import wordings
+from mqlab.words import room
+
+say = room("marks")
 
 _SEVERE = frozenset({"WARN", "ERROR", "FATAL"})
 _FAILURE = re.compile(
@@ -229,7 +231,7 @@ def _printed_by(kind: str) -> str:
 
 def printed_by(software: str, versions: str) -> str:
     """The *software* and its *versions* in words; nothing where all of them do."""
-    return "" if versions.startswith("all") else f" [{software}, versions {versions}]"
+    return "" if versions.startswith("all") else say("printed", software=software, versions=versions)
 
 
 def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
@@ -239,8 +241,8 @@ def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
         who[episode.client_id or episode.group or episode.topic or episode.node or ""] += episode.count
     named = few([name for name, _ in who.most_common() if name], 3)
     at = episodes[0].first_at
-    since = "" if at is None else f", from {clock(at)} UTC on"
-    text = f"{words()[kind]}{_printed_by(kind)}, {counted(lines, 'time')}{since}{f': {named}' if named else ''}"
+    printed = _printed_by(kind) or None
+    text = say("mark", what=words()[kind], versions=printed, times=lines, at=at, names=named or None)
     places = tuple(episode.first.because(words()[kind]) for episode in episodes[:LINES])
     return Mark(kind, lines, text, places, at)
 
@@ -269,8 +271,8 @@ def worded(facts: Facts) -> Iterator[Mark]:
     for slug, wording in wordings().items():
         ours = [shape for shape in told if wording.search(shape.sample or shape.shape)]
         if ours:
-            kind = "lines that complain of it in words of their own"
-            text = f"{counted(sum(s.lines for s in ours), 'line')} that complain: {ours[0].shape.strip()[:80]}"
+            kind = say("worded")
+            text = say("complaints", lines=sum(s.lines for s in ours), shape=ours[0].shape.strip()[:80])
             places = tuple(Evidence(s.source, s.first_line, s.sample or s.shape, kind) for s in ours[:LINES])
             yield Mark(WORDED + slug, sum(s.lines for s in ours), text, places, ours[0].first_at)
 
@@ -293,10 +295,10 @@ def waiting(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         ("backlog-unread", [p for p in behind if not (p.client_id or p.member_id)]),
     ):
         if queues:
-            groups = few(sorted({p.group or "" for p in queues}), 3)
+            groups = sorted({p.group or "" for p in queues})
             count = sum(
                 abs((p.end or 0) - (p.committed or 0)) if kind == "backlog-negative" else lag(p) for p in queues
             )
-            waiting = f"{number(count)} {words()[kind]}, in {counted(len(queues), 'queue')}: {groups}"
+            waiting = say("waiting", messages=count, what=words()[kind], queues=len(queues), groups=groups)
             places = tuple(Evidence(p.source, p.line, p.text, words()[kind]) for p in queues[:LINES])
             yield Mark(kind, len(queues), waiting, places, queues[0].at)

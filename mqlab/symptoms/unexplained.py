@@ -22,8 +22,9 @@ from mqlab.plugins import remembered
 from mqlab.rocketmq import shared_client_ids
 from mqlab.rows import LineShape
 from mqlab.shared import benign_lines, counters, flows, lag
-from mqlab.shared.wording import clock
-from mqlab.units import counted, number
+from mqlab.words import room
+
+say = room("symptoms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +99,7 @@ def rises(facts: Facts, findings: Sequence[Finding], rejected: Collection[str]) 
         ]
         if rose:
             total, original = sum(v for _, v in rose), next(s.original for s in totals)
-            yield Symptom(
-                rose[0][0],
-                f"{clock(rose[0][0])} UTC: {original} begins to rise, by {number(round(total))} in all",
-                name,
-            )
+            yield Symptom(rose[0][0], say("counter", at=rose[0][0], counter=original, total=round(total)), name)
 
 
 def repeats(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
@@ -115,7 +112,7 @@ def repeats(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
         if total < max(SINGLE["produce-retry"], counters.REPEATED * every):
             continue
         if not explained(rose[0][0], findings, trouble()["produce-retry"]):
-            told = f"{clock(rose[0][0])} UTC: {client} begins to send records again, {number(total)} in all"
+            told = say("repeats", at=rose[0][0], client=client, total=total)
             yield Symptom(rose[0][0], told, "produce-retry")
 
 
@@ -128,10 +125,8 @@ def ratio(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     of_traffic = [f for f in findings if INCIDENTS[f.incident].of_traffic]
     readers = max((flows.readers(facts, p) or 0 for p in pieces), default=0)
     if shift.after > OUT_PER_READER * max(1, readers) and not explained(shift.at, of_traffic, None):
-        levels = f"from {shift.before:.3g} to {shift.after:.3g}"
-        yield Symptom(
-            shift.at, f"{clock(shift.at)} UTC: bytes out over bytes in of the brokers rose {levels}", "traffic-ratio"
-        )
+        told = say("ratio", at=shift.at, before=shift.before, after=shift.after)
+        yield Symptom(shift.at, told, "traffic-ratio")
 
 
 def troubles(
@@ -151,7 +146,7 @@ def troubles(
         if not left or count < SINGLE.get(kind, 1):
             continue
         place = f"{left[0].source}:{left[0].first.line}"
-        told = f"{clock(left[0].first_at)} UTC: {words()[kind]}, {counted(count, 'time')}, first at {place}"
+        told = say("trouble", at=left[0].first_at, what=words()[kind], times=count, place=place)
         yield Symptom(left[0].first_at, told, kind, count)
 
 
@@ -190,10 +185,9 @@ def crashes_of_brokers(facts: Facts, findings: Sequence[Finding]) -> Iterator[Sy
         begun = running.setdefault(episode.source, episode.first_at or 0.0)
         again = (episode.first_at or 0.0) - begun > _ONE_START
         if again and not explained(episode.first_at, findings, trouble()["broker-crashed"]):
-            when, place = clock(episode.first_at), f"{episode.source}:{episode.first.line}"
-            yield Symptom(
-                episode.first_at, f"{when} UTC: broker started again without an orderly stop, {place}", "broker-crashed"
-            )
+            place = f"{episode.source}:{episode.first.line}"
+            crashed = say("crash", at=episode.first_at, place=place)
+            yield Symptom(episode.first_at, crashed, "broker-crashed")
 
 
 def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[str] = ()) -> tuple[Symptom, ...]:
@@ -236,13 +230,12 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
 def _losses(facts: Facts) -> Iterator[Symptom]:
     """Acknowledged records that a log or a group lost by no mechanism that the material tells."""
     for piece in (case.piece for case in loss_mechanisms.of_incident(facts, None) if case.piece.least):
-        lost = f"{number(piece.records)} acknowledged records of {piece.topic}-{piece.queue}"
-        yield Symptom(piece.since, f"{clock(piece.since)} UTC: {lost} are gone from the log", "records-lost")
+        partition = f"{piece.topic}-{piece.queue}"
+        told = say("gone", at=piece.since, records=piece.records, partition=partition)
+        yield Symptom(piece.since, told, "records-lost")
     for own in losses.by_groups(facts, None):
-        told = f"{own.amount} of {own.topic} that {own.group} went past are in no ledger of it: {own.losses[0].how}"
-        yield Symptom(
-            own.span[0], f"{clock(own.span[0])} UTC: {told}" if own.span[0] is not None else told, "records-lost"
-        )
+        names = {"amount": own.amount, "topic": own.topic, "group": own.group, "how": own.losses[0].how}
+        yield Symptom(own.span[0], say("passed", at=own.span[0], **names), "records-lost")
 
 
 def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShape]) -> Iterator[Symptom]:
@@ -253,10 +246,7 @@ def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShap
             continue
         able = [f for f in findings if f.severity > Severity.NOTICE or benign_lines.is_slow(facts, shape)]
         if not known.account_for(facts, shape) and not explained(shape.first_at, able, None):
-            yield Symptom(
-                shape.first_at,
-                f"{clock(shape.first_at)} UTC: new {shape.level} shape, {counted(shape.lines, 'line')}, "
-                f"{shape.source}:{shape.first_line}  {shape.shape.strip()[:120]}",
-                "line-shape",
-                shape.lines,
-            )
+            place, what = f"{shape.source}:{shape.first_line}", shape.shape.strip()[:120]
+            at = shape.first_at
+            told = say("shape", at=at, level=shape.level, lines=shape.lines, place=place, shape=what)
+            yield Symptom(shape.first_at, told, "line-shape", shape.lines)

@@ -11,11 +11,10 @@ from mqlab.facts import Facts, Position, Series
 from mqlab.findings import Evidence
 from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka.poll_limits import interval
-from mqlab.marks import Mark
+from mqlab.marks import Mark, say
 from mqlab.rows import Assignment
 from mqlab.shared.wording import few
 from mqlab.traces.marking import mark
-from mqlab.units import duration
 
 _INTERVAL = 300.0
 """The default of max.poll.interval.ms in seconds."""
@@ -119,5 +118,5 @@ def late_polls(facts: Facts) -> Iterator[Mark]:
             source, line = series.place(number)
             place = Evidence(source, line, f"{series.original} {value:g}", pointer=client)
             times = len({value for _, value, _ in late})
-            who = f"{client}, {duration(value / 1000)} where {duration(limit)} are allowed"
+            who = say("late-poll", client=client, lasted=value / 1000, limit=limit)
             yield mark("poll-late", [(at, place)], who, times)

@@ -8,10 +8,9 @@ from itertools import pairwise
 
 from mqlab.facts import Facts, Series
 from mqlab.findings import Evidence
-from mqlab.marks import Mark
+from mqlab.marks import Mark, say
 from mqlab.shared.wording import few
 from mqlab.traces.marking import mark
-from mqlab.units import duration
 
 _SETTLES = 60.0
 """Seconds around a start or stop of a consumer in which partitions change hands for it."""
@@ -91,9 +90,8 @@ def pauses(facts: Facts) -> Iterator[Mark]:
     if told:
         places = [(at, place) for at, place, _ in told]
         longest = max(seconds for _, _, seconds in told)
-        yield mark(
-            "long-pauses", places, f"{few(sorted({place.source for _, place in places}), 2)}, up to {duration(longest)}"
-        )
+        files = sorted({place.source for _, place in places})
+        yield mark("long-pauses", places, say("longest", files=files, longest=longest))
 
 
 def _samples(series: Series, chosen: Iterable[tuple[int, float]]) -> list[tuple[float, Evidence, float]]:

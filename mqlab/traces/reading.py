@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from mqlab.facts import Facts, Series
 from mqlab.findings import Evidence
 from mqlab.kafka.member_ledgers import noted_records
-from mqlab.marks import Mark
+from mqlab.marks import Mark, say
 from mqlab.rows import GRID, Fate, Tally
 from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import OWN, Pace, Points, of_groups, paces, spread
@@ -34,7 +34,7 @@ def queues(facts: Facts) -> Iterator[Mark]:
         several = len(still) > 1 or not all(queue.isdigit() for queue in queues)
         kind = "backlog-stands: several" if several else "backlog-stands"
         told = [(pace.first.at, place.evidence) for pace in still.values() for place in (pace.first, pace.last)]
-        yield mark(kind, told, f"{group} on {topic} {spread(still)}", len(still))
+        yield mark(kind, told, say("queues", group=group, topic=topic, queues=spread(still)), len(still))
 
 
 def _stood(points: Points) -> Pace | None:
@@ -95,7 +95,8 @@ def slower(facts: Facts) -> Iterator[Mark]:
         first, *later = sorted(samples, key=lambda sample: (sample[0], sample[2].source, sample[2].line or 0))
         slow = [one for one in later if one[1] >= max(_SLOW, 3 * first[1])]
         if len(slow) > 1:
-            who = f"{group} on {topic}, {slow[-1][1]:.0f} ms where it was {first[1]:.0f} ms"
+            names = {"group": group, "topic": topic}
+            who = say("slower", now=round(slow[-1][1]), before=round(first[1]), **names)
             yield mark("consume-slower", [(at, place) for at, _, place in slow], who)
 
 

@@ -41,12 +41,21 @@ class Verdict:
     """Of ``undetermined``: what it may be, the most likely first."""
 
 
+DISMISSED = "dismissed"
+"""Why a class is rejected whose findings people dismissed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Part of a class's signature was there and was disproved."""
+    """Part of a class's signature was there and was disproved, or people dismissed its findings."""
 
     incident: str
     because: str
+
+    @property
+    def dismissed(self) -> bool:
+        """By people."""
+        return self.because == DISMISSED
 
 
 @dataclass(frozen=True, slots=True)

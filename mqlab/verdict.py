@@ -12,7 +12,7 @@ from mqlab.clocks.offsets import ERROR
 from mqlab.delivery.audit import audits
 from mqlab.delivery.path import intact
 from mqlab.detectors import DETECTORS
-from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
+from mqlab.diagnosis import DISMISSED, Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Result, Severity
 from mqlab.hypotheses import Hypothesis
@@ -50,6 +50,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     seen = [as_seen(ended_by(f, happened), facts, material.window) for f in settled]
     told = [with_repairs(f, happened, material.window[1]) for f in seen]
     sure, withdrawn = selfcheck.findings_checked(facts, told, material.window)
+    results = _without_withdrawn(results, told, sure)
     findings = ordered_by_weight(sure)
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     verdict = _weighed(_verdict(findings, left, facts, results), findings, left, facts, results)
@@ -128,6 +129,14 @@ def _with_risks(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
     return every
 
 
+def _without_withdrawn(
+    results: dict[str, Result], told: Sequence[Finding], sure: Sequence[Finding]
+) -> dict[str, Result]:
+    """*results* in which no class is found of which no finding of those *told* is *sure*."""
+    gone = {f.incident for f in told} - {f.incident for f in sure}
+    return results | {slug: Result(missing=INCIDENTS[slug].needs) for slug in gone}
+
+
 def _without_doubted(results: dict[str, Result], maybe: Sequence[Hypothesis]) -> dict[str, Result]:
     """*results* in which no class is clear or ruled out that it *maybe* is: that is to be told by what it needs."""
     doubted = {h.incident for h in maybe if h.incident in results}
@@ -148,7 +157,7 @@ def _rejected(results: dict[str, Result], findings: Sequence[Finding]) -> tuple[
     """Classes that were disproved, and those whose findings people dismissed."""
     found = {f.incident for f in findings}
     because = {slug: r.rejected for slug, r in results.items() if r.rejected and not r.findings}
-    because |= {slug: "dismissed" for slug, r in results.items() if r.findings and slug not in found}
+    because |= {slug: DISMISSED for slug, r in results.items() if r.findings and slug not in found}
     return tuple(Rejected(slug, because[slug] or "") for slug in sorted(because))
 
 

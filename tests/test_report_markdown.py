@@ -105,7 +105,7 @@ def test_the_short_form_is_eight_lines_from_the_class_to_the_lines_that_prove_it
 
 
 def test_a_part_that_the_material_does_not_show_has_no_line():
-    lines = markdown.brief(of(facts={}, started_at=None, remedy="")).splitlines()
+    lines = markdown.brief(of(facts={}, trigger=None, started_at=None, remedy="")).splitlines()
 
     assert [re.match(r"- \*\*(.*?)\*\*", line)[1] for line in lines[1:] if line] == [
         "Impact", "When", "Do now", "Verify", "Evidence",

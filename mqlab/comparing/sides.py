@@ -108,7 +108,7 @@ class Side:
         told = {one.incident: State(NOT_CHECKED, "; ".join(one.missing)) for one in self.diagnosis.not_checked}
         told |= {slug: State(CLEAR) for slug in self.diagnosis.clear}
         told |= {
-            one.incident: State(DISMISSED if one.because == "dismissed" else REJECTED, one.because)
+            one.incident: State(DISMISSED if one.dismissed else REJECTED, one.because)
             for one in self.diagnosis.rejected
         }
         for one in reversed(self.diagnosis.findings):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mqlab.errors import MqlabError
 from mqlab.words import Text
+from mqlab.words.filling import OTHERS
 
 if TYPE_CHECKING:
     from mqlab.facts import Facts
@@ -38,6 +39,8 @@ def speak(language: str) -> None:
     """
     if language not in LANGUAGES:
         raise UnknownLanguageError(language)
+    if language != ENGLISH:
+        OTHERS[language] = said
     _SPOKEN.set(language)
 
 

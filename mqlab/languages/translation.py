@@ -22,8 +22,8 @@ from babel.messages.pofile import read_po
 from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.languages.extraction import SENTENCE
-from mqlab.languages.moments import local, tidied
 from mqlab.words import filling
+from mqlab.words.local import local, tidied
 
 _PLACE = re.compile(r"\{(\d+)\}")
 _CHOICE = re.compile(r"\{([^{}|]*)\|([^{}]*)\}")

@@ -42,8 +42,8 @@ _TOP = 0.9
 """Share of the most that a broker stored from which on it still stores it: a queue that is read falls further.
 Judgement, no default behind it."""
 
-Symptoms = Iterator[tuple[float, Text]]
-"""Since when, and what."""
+Symptoms = Iterator[tuple[float | None, Text]]
+"""Since when, where that is known, and what."""
 
 
 def abnormal(facts: Facts, episode: Episode) -> bool:
@@ -69,8 +69,8 @@ def copies(facts: Facts) -> Symptoms:
             yield at, say("copies", at=at, again=ledger.again, messages=ledger.rows, client=ledger.client)
 
 
-def cut_off_when_idle(facts: Facts) -> Iterator[tuple[float | None, Text]]:
-    """Idle limits that end connections: since when, and words; no class is about them."""
+def cut_off_when_idle(facts: Facts) -> Symptoms:
+    """Idle limits that end connections; no class is about them."""
     for idle in flapping.idle(facts):
         yield (
             idle.since,
@@ -111,7 +111,7 @@ def _missed(facts: Facts) -> Symptoms:
         rest = 0.0 if funnel.unknown else funnel.steps[-1].messages.low
         if rest >= max(LEAST, SHARE * funnel.published):
             told = say("missed", missing=round(rest), messages=funnel.published, receiver=funnel.receiver)
-            yield min((r.first_at for r in lost[funnel.receiver]), default=0.0), told
+            yield min((r.first_at for r in lost[funnel.receiver]), default=None), told
 
 
 def _noted_by_nobody(facts: Facts) -> Symptoms:

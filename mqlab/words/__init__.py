@@ -19,6 +19,7 @@ from importlib import resources
 from typing import Any
 
 from mqlab.words.filling import Unseen, Value, fill
+from mqlab.words.local import tidied
 
 ENGLISH = "en"
 _PARTS = "part"
@@ -56,8 +57,6 @@ class Text(str):
 
     def told(self, language: str) -> str:
         """The same in *language*."""
-        from mqlab.languages.moments import tidied
-
         text = _told(self.room, self.key, self.values, language)
         return text if language == ENGLISH else tidied(text)
 

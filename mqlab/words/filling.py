@@ -27,6 +27,7 @@ from typing import Any
 
 from mqlab import units
 from mqlab.units import Interval
+from mqlab.words.local import local
 
 FORMS: Mapping[str, Callable[[Any], str]] = {
     "duration": units.duration, "brief": units.brief, "clock": units.clock, "stamp": units.stamp, "size": units.size,
@@ -37,6 +38,10 @@ FORMS: Mapping[str, Callable[[Any], str]] = {
 _AND = {"en": ("and", "or"), "zh": ("和", "或")}
 _COMMA = {"en": ", ", "zh": "、"}
 _MORE = {"en": " and {} more", "zh": "等，另有 {} 个"}
+
+
+OTHERS: dict[str, Callable[[str], str]] = {}
+"""What tells a value that is no text of a room in another language, by language."""
 
 
 class Unseen(LookupError):  # noqa: N818 (what the material did not show)
@@ -139,11 +144,7 @@ class _Filling:
 
     def _plain(self, text: str) -> str:
         """A name, or a text that is not made of a catalogue yet."""
-        if self.language == "en":
-            return text
-        from mqlab.languages.translation import translator
-
-        return translator(self.language)(text)
+        return OTHERS.get(self.language, str)(text)
 
     def _written(self, value: Any, form: Callable[[Any], str]) -> str:
         known = value.interval if isinstance(value, Measure) else value
@@ -170,11 +171,7 @@ class _Filling:
         return f"{_COMMA[self.language].join(texts[:-1])} {_AND[self.language][which]} {texts[-1]}"
 
     def _local(self, text: str) -> str:
-        if self.language == "en":
-            return text
-        from mqlab.languages.moments import local
-
-        return local(text, self.language) or text
+        return text if self.language == "en" else local(text, self.language) or text
 
 
 def _amount(value: Any) -> float:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from babel.dates import format_date
-from babel.units import format_unit
-
 _UNITS = {
     "ms": "duration-millisecond", "s": "duration-second", "min": "duration-minute", "h": "duration-hour",
     "day": "duration-day", "days": "duration-day",
@@ -32,6 +29,9 @@ _TIDYING = tuple(
 
 def local(text: str, language: str) -> str | None:
     """A duration, share or date as *language* writes it; None for all else."""
+    from babel.dates import format_date
+    from babel.units import format_unit
+
     if told := _DURATION.fullmatch(text):
         words = format_unit(0, _UNITS[told[3]], length="short", locale=language)
         return f"{told[1]}{told[2]} {words.removeprefix('0').strip()}"

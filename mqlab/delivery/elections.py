@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from mqlab import words
 from mqlab.delivery import durability, leaders
 from mqlab.delivery.leaders import (
     SLACK,
@@ -34,6 +35,8 @@ from mqlab.delivery.leaders import (
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
+
+say = words.room("elections")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +193,15 @@ def election(facts: Facts, handover: Handover) -> Election:
     leader = handover.after.leader
     marked = next(_lines(facts, handover, "unclean-election"), None)
     if marked is not None and leader in leaders.elected(marked.reason)[2]:
-        evidence = (replace(marked.first, why="the election"),)
-        return Election(False, True, "it was an eligible replica (KIP-966)", evidence)
+        evidence = (replace(marked.first, why=say("election")),)
+        return Election(False, True, say("eligible"), evidence)
     if marked is not None:
-        evidence = (replace(marked.first, why="said"),)
-        return Election(True, True, "the controller says that the election was unclean", evidence)
+        evidence = (replace(marked.first, why=say("said")),)
+        return Election(True, True, say("marked"), evidence)
     elections = [line for line in _lines(facts, handover, "leader-elected") if offered(line) == leader]
-    if elections and any(words in (elections[-1].reason or "") for words in _IN_ORDER):
-        evidence = (replace(elections[-1].first, why="the election"),)
-        return Election(False, True, "the controller elected it in good order", evidence)
+    if elections and any(sign in (elections[-1].reason or "") for sign in _IN_ORDER):
+        evidence = (replace(elections[-1].first, why=say("election")),)
+        return Election(False, True, say("in-order"), evidence)
     return _by_in_sync_set(facts, handover)
 
 
@@ -207,23 +210,22 @@ def _by_in_sync_set(facts: Facts, handover: Handover) -> Election:
     setting = durability.in_force(facts, handover.after.topic, "unclean.leader.election.enable", handover.after.at)
     allowed = setting.value if setting is not None and setting.evidence is not None else None
     last = _last_in_sync(facts, handover)
-    evidence = (replace(last.evidence, why="replicas in sync before the election"),) if last is not None else ()
+    evidence = (replace(last.evidence, why=say("in-sync")),) if last is not None else ()
     switched_off = (*evidence, *((setting.evidence,) if setting is not None and setting.evidence is not None else ()))
     if last is None:
         if allowed == "false":
-            return Election(False, False, "unclean elections are switched off", switched_off)
-        return Election(None, False, "nothing tells which replicas were in sync", ())
-    names = ", ".join(last.isr)
+            return Election(False, False, say("switched-off"), switched_off)
+        return Election(None, False, say("not-told"), ())
     if len(after or ()) > 1 and not last.controller:
-        return Election(False, False, f"others were in sync with it ({', '.join(after or ())})", evidence)
+        return Election(False, False, say("others", replicas=after), evidence)
     if leader in last.isr and (last.controller or allowed != "true"):
-        return Election(False, last.controller, f"it was in sync before ({names})", evidence)
+        return Election(False, last.controller, say("before", replicas=last.isr), evidence)
     possible = allowed != "false" and (last.controller or allowed == "true")
     if leader not in last.isr and after in (None, (leader,)) and possible:
-        return Election(True, last.controller, f"only {names} had been in sync", evidence)
+        return Election(True, last.controller, say("only", replicas=last.isr), evidence)
     if allowed == "false" and not last.controller:
-        return Election(False, False, "unclean elections are switched off", switched_off)
-    return Election(None, False, f"in sync was {names}, as far as is known", evidence)
+        return Election(False, False, say("switched-off"), switched_off)
+    return Election(None, False, say("as-known", replicas=last.isr), evidence)
 
 
 def _lines(facts: Facts, handover: Handover, kind: str) -> Iterator[Episode]:

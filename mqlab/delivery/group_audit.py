@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.delivery.leaders import last_end
 from mqlab.delivery.missing import (
     Place,
@@ -44,6 +44,7 @@ from mqlab.kafka.member_ledgers import noting, readers
 from mqlab.memo import per_facts
 from mqlab.rows import Fate, times, too_often
 
+say = words.room("group-ledgers")
 EARLY = "commit-before-process-loss"
 AGAIN = "reprocess-duplicates"
 _DEAD = re.compile(r"(?i)(?:^|[._-])(?:dl[tq]|dead[._-]?letters?(?:[._-]?queue)?)(?:[._-]|$)")
@@ -160,12 +161,13 @@ def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
     losses = [loss for skip in ranges if skip.why in (Why.RETENTION, Why.RESET) for loss in _passed(facts, place, skip)]
     if stood is None and own:
         left = _least(unhandled(facts, *place))
-        return Reckoning(tuple(losses), left, (f"the committed offset of {group} in {topic}-{queue}",) if left else ())
+        committed = (say("committed", group=group, topic=topic, queue=queue),) if left else ()
+        return Reckoning(tuple(losses), left, committed)
     rest = inside(unhandled(facts, *place), 0, stood) if stood is not None else []
     passed, rest = _left_out(rest, ranges)
     by_hand, earlier = passed[Why.HAND], passed[Why.CONFIGURED]
     if not own:
-        who = (f"the ledger of every member of {group}",) if _least(rest) else ()
+        who = (say("every-ledger", group=group),) if _least(rest) else ()
         return Reckoning(tuple(losses), _least(rest), who, by_hand, earlier=earlier)
     deleted, rest = _deleted(facts, place, rest)
     failed, rest = _failed(facts, place, rest)
@@ -185,7 +187,7 @@ def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
                 losses += _in_memory(facts, place, part or stint, run, tail)
         rest = outside(rest, stint.low, stint.high)
     if _least(rest):
-        unknown, doubts = unknown + _least(rest), [*doubts, f"who had {topic}-{queue}: the logs of the consumers"]
+        unknown, doubts = unknown + _least(rest), [*doubts, say("owner", topic=topic, queue=queue)]
     return Reckoning(tuple(losses), unknown, tuple(dict.fromkeys(doubts)), by_hand, aside, earlier)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from mqlab import words
 from mqlab.delivery import durability
 from mqlab.delivery.durability import topics
 from mqlab.delivery.elections import Handover, election, handovers, in_good_order, set_backs
@@ -21,13 +22,12 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence
 from mqlab.memo import per_facts
 from mqlab.shared.wording import sample
-from mqlab.units import counted, number
+from mqlab.words.filling import Value
 
 FAILOVER = "acks1-failover-loss"
 UNCLEAN = "unclean-election-loss"
-LEADERS = "state-change.log and controller.log of every broker"
-CONTROLLER = "the controller's log with state-change.log"
-"""What tells how a leader was elected."""
+say = words.room("loss-mechanisms")
+LEADERS = say("leaders")
 _ALLOWED = "unclean.leader.election.enable"
 
 
@@ -134,7 +134,7 @@ def _elected(facts: Facts, piece: Piece, handover: Handover) -> Mechanism:
     ends = (end.evidence for end in handover.ends[:1])
     evidence = (handover.after.evidence, *ends, *_cut(facts, piece), *how.evidence)
     if not (handover.next_known or how.told):
-        return Mechanism(None, False, "leaders in between may be missing from the material", evidence, LEADERS)
+        return Mechanism(None, False, say("between"), evidence, LEADERS)
     counted = _unclean_elections(facts)
     if how.unclean:
         return Mechanism(
@@ -144,20 +144,18 @@ def _elected(facts: Facts, piece: Piece, handover: Handover) -> Mechanism:
         # No replica in sync lacked what consumers had read, whatever set was told before.
         allowed = durability.in_force(facts, handover.after.topic, _ALLOWED, handover.after.at)
         if how.told or (allowed is not None and allowed.value == "false" and allowed.evidence is not None):
-            return Mechanism(None, False, f"consumers had read it, yet {how.why}", evidence, CONTROLLER)
-        why = "consumers had read what the new leader lacked, so it cannot have been in sync"
-        return Mechanism(UNCLEAN, False, why, evidence)
+            return Mechanism(None, False, say("read-yet", why=how.why), evidence, say("controller"))
+        return Mechanism(UNCLEAN, False, say("read"), evidence)
     acks = durability.acks(facts, piece.topic, piece.since)
     setting = (acks.evidence,) if acks is not None and acks.evidence is not None else ()
     if acks is not None and not acks.leader_only:
-        why = "acks=all and a clean election lose nothing that was acknowledged"
-        fetch = f"acks of every producer of the topic, and {CONTROLLER}"
-        return Mechanism(None, False, why, evidence, fetch, harmless=how.unclean is False)
+        clean = how.unclean is False
+        return Mechanism(None, False, say("harmless"), evidence, say("every-acks"), harmless=clean)
     if how.unclean is False:
         return Mechanism(FAILOVER, acks is not None, how.why, (*setting, *evidence))
     if acks is None or counted:
-        return Mechanism(None, False, how.why, evidence, f"{CONTROLLER}, or the in-sync set before the election")
-    return Mechanism(FAILOVER, False, "nothing shows an unclean election", (*setting, *evidence))
+        return Mechanism(None, False, how.why, evidence, say("in-sync-set"))
+    return Mechanism(FAILOVER, False, say("no-unclean"), (*setting, *evidence))
 
 
 def _came_back(facts: Facts, handover: Handover) -> Mechanism:
@@ -171,10 +169,8 @@ def _came_back(facts: Facts, handover: Handover) -> Mechanism:
     ]  # fmt: skip
     evidence = (handover.after.evidence, *(end.evidence for end in handover.ends[:1]), *recovered[:1])
     if not recovered:
-        why = "the leader followed itself with a shorter log"
-        return Mechanism(None, False, why, evidence, "that broker's server.log")
-    why = "the leader came back with a shorter log: pages that it had not flushed were lost"
-    return Mechanism(FAILOVER, handover.back, why, evidence)
+        return Mechanism(None, False, say("shorter"), evidence, say("server-log"))
+    return Mechanism(FAILOVER, handover.back, say("unflushed"), evidence)
 
 
 def _without_leaders(facts: Facts, piece: Piece) -> Mechanism:
@@ -183,19 +179,19 @@ def _without_leaders(facts: Facts, piece: Piece) -> Mechanism:
     acks = durability.acks(facts, piece.topic, piece.since)
     allowed = durability.in_force(facts, piece.topic, _ALLOWED, piece.since)
     if not cut and (piece.topic, piece.queue) in leaderships(facts):
-        why = "no broker logged a leader that began at or below them"
+        why = say("no-leader")
     elif not cut and piece.how == BY_DUMP:
-        why = "nothing shows another leader that began there"
+        why = say("no-start")
     elif not cut and piece.first_offset == 0:
-        why = "the topic may have been deleted and created again"
+        why = say("created-again")
     elif acks is None or not acks.leader_only or piece.passed or _unclean_elections(facts):
-        why = "nothing in the material shows how the leader changed"
+        why = say("no-change")
     elif allowed is not None and allowed.value == "true":
-        why = "unclean elections are allowed, and no election is in the material"
+        why = say("allowed")
     else:
         sure = bool(cut) and allowed is not None and allowed.evidence is not None
         setting = (acks.evidence,) if acks.evidence is not None else ()
-        why = f"acks={acks.value}, and nothing shows an unclean election"
+        why = say("acks", acks=acks.value)
         return Mechanism(FAILOVER, sure, why, (*setting, *cut))
     return Mechanism(None, False, why, cut, LEADERS)
 
@@ -207,31 +203,37 @@ def _cut(facts: Facts, piece: Piece) -> tuple[Evidence, ...]:
     if not fitting:
         return ()
     closest = max(fitting, key=lambda cut: (cut.offset, cut.at or 0.0))
-    return (replace(closest.evidence, why="a replica cut what the new leader lacked"),)
+    return (replace(closest.evidence, why=say("cut")),)
 
 
 def _unclean_elections(facts: Facts) -> tuple[Evidence, ...]:
     """Unclean elections that the controllers' metric counted."""
     risen = [s for s in facts.named("broker.unclean_elections") if s.points and s.points[-1][1] > 0]
-    return tuple(sample(facts, s, s.points[-1][0], "unclean elections, as the controller counts") for s in risen[:1])
+    return tuple(sample(facts, s, s.points[-1][0], say("counted")) for s in risen[:1])
 
 
 def open_questions(facts: Facts, incident: str) -> tuple[str, ...]:
     """What would decide whether *incident* lost something; nothing where no log can have gone back by it."""
     questions = [*_undecided(facts), *_unacknowledged(facts, incident)]
     if not questions and incident == FAILOVER and _died_unseen(facts):
-        questions.append(f"{LEADERS}: a broker died while producers with acks=1 wrote to replicated topics")
+        questions.append(say("died", leaders=LEADERS))
     if incident == UNCLEAN and _unmeasured(facts):
-        questions.append(f"{LEADERS}: there were unclean elections, and nothing shows where the logs ended")
+        questions.append(say("ends", leaders=LEADERS))
     return tuple(dict.fromkeys(questions))
 
 
 def _undecided(facts: Facts) -> Iterator[str]:
     for case in of_incident(facts, None):
-        piece = case.piece
-        least = "" if case.loss.exact else f"{number(piece.least)} to "
-        lost = f"{least}{number(piece.most)} records of {piece.topic}-{piece.queue}"
-        yield f"{case.mechanism.missing or LEADERS}: {lost} are gone from the log; {case.mechanism.why}"
+        piece, how = case.piece, case.mechanism
+        yield say(
+            "undecided",
+            missing=how.missing or LEADERS,
+            least=None if case.loss.exact else piece.least,
+            most=piece.most,
+            topic=piece.topic,
+            queue=piece.queue,
+            why=how.why,
+        )
 
 
 def _unacknowledged(facts: Facts, incident: str) -> Iterator[str]:
@@ -239,8 +241,7 @@ def _unacknowledged(facts: Facts, incident: str) -> Iterator[str]:
     for topic in topics(facts):
         for case in unanswered(facts, topic):
             if case.mechanism.incident in (incident, None):
-                behind = f"{topic}-{case.piece.queue} went on up to {number(case.piece.most)} records below its old end"
-                yield f"acks of the producers, or their ledger of acknowledged ids: {behind}"
+                yield say("unacknowledged", topic=topic, queue=case.piece.queue, records=case.piece.most)
 
 
 def _died_unseen(facts: Facts) -> bool:
@@ -273,23 +274,22 @@ def disproved(facts: Facts, incident: str) -> str | None:
         marked = {(e.topic, e.queue) for e in facts.of_kind("unclean-election")}
         for (topic, queue), changes in sorted(handovers(facts).items()):
             if (topic, queue) in marked and not topic.startswith("__") and not any(change.back for change in changes):
-                reasons.append(f"the replica of {topic}-{queue} that was elected had every record")
+                reasons.append(say("complete", topic=topic, queue=queue))
     distinct = list(dict.fromkeys(reason for reason in reasons if reason))
-    return "; ".join(distinct[:3]) or None
+    return words.listed(distinct[:3]) or None
 
 
 def _because(facts: Facts, incident: str, topic: str, handover: Handover) -> str | None:
-    place, back = f"{topic}-{handover.after.queue}", number(handover.most or 0)
+    place: dict[str, Value] = {"topic": topic, "queue": handover.after.queue, "records": handover.most or 0}
     mechanisms = {c.mechanism.incident for c in cases(facts, topic) if c.piece.queue == handover.after.queue}
     other = sorted(slug for slug in mechanisms if slug and slug != incident)
     if other:
-        return f"{place} was lost by another mechanism: {', '.join(other)}"
+        return say("other", classes=other, **place)
     if counted_by_ids(facts, topic, handover):
-        return f"{place} went back by {back} records, none of which a ledger notes as acknowledged"
+        return say("not-noted", **place)
     acks = durability.acks(facts, topic, handover.before.at)
     if acks is not None and not acks.leader_only and incident == FAILOVER:
-        return f"{place} went back by {back} records that acks=all had not acknowledged"
+        return say("not-acknowledged", **place)
     if incident == FAILOVER and in_good_order(facts, handover) and election(facts, handover).unclean is False:
-        many = counted(handover.most or 0, "record")
-        return f"{place} was handed over by a leader that lived on, with {many} in flight"
+        return say("in-flight", **place)
     return None

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from mqlab import words
 from mqlab.delivery.durability import topics
 from mqlab.delivery.elections import Handover
 from mqlab.delivery.group_audit import audited, group_losses, group_rows, reckon
@@ -24,6 +25,7 @@ from mqlab.kafka.member_ledgers import noting
 from mqlab.memo import per_facts
 from mqlab.units import counted, number
 
+say = words.room("group-ledgers")
 _SHOWN = 3
 """Partitions that a sentence names, and whose lines are shown."""
 
@@ -265,9 +267,9 @@ def lost_queues(facts: Facts) -> tuple[Memory, ...]:
 
 def stopped_full(facts: Facts) -> tuple[Episode, ...]:
     """The last words about a queue in memory of consumers that stopped in good order right after them."""
-    words = {e.source: e for e in facts.of_kind("handed-over") if e.value_max and e.last_at is not None}
+    last = {e.source: e for e in facts.of_kind("handed-over") if e.value_max and e.last_at is not None}
     stops = {e.source: e.first_at for e in facts.of_kind("app-stopping") if e.first_at is not None}
-    return tuple(e for s, e in sorted(words.items()) if 0 <= stops.get(s, 0.0) - (e.last_at or 0.0) <= _STOPPED)
+    return tuple(e for s, e in sorted(last.items()) if 0 <= stops.get(s, 0.0) - (e.last_at or 0.0) <= _STOPPED)
 
 
 @per_facts
@@ -281,5 +283,5 @@ def missing_ledgers(facts: Facts) -> tuple[str, ...]:
             continue
         ended = [stint for stint in stints(facts, *place) if stint.stopped and stint.high > stint.low]
         if any(early(facts, place, stint).auto is not None for stint in ended):
-            wanted.add(f"what the members of {place[0]} handled, with partition and offset, by a ledger or their sink")
+            wanted.add(say("handled", group=place[0]))
     return tuple(sorted(wanted))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from mqlab import words
 from mqlab.delivery.log_losses import BY_OFFSETS, pieces
 from mqlab.delivery.ownership_intervals import Stint, stints
 from mqlab.delivery.positions import Offsets, offsets, partitions
@@ -22,6 +23,7 @@ from mqlab.kafka.poll_limits import members, polls_of
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Assignment, Fate, times
 
+say = words.room("group-ledgers")
 Place = tuple[str, str, str]
 """A group, a topic and a partition."""
 
@@ -200,20 +202,20 @@ def doubt(facts: Facts, place: Place, stint: Stint, run: Run) -> str:
     group = place[0]
     noted = _noted(facts, group, stint.client)
     if not noted:
-        return f"the ledger of {stint.client or f'every member of {group}'}"
+        return say("ledger", clients=[stint.client]) if stint.client else say("every-ledger", group=group)
     others = _owners(facts, place, stint) - set(kept(facts, group).values()) - {stint.client}
     if others and stint.client:
-        return f"the ledger of {', '.join(sorted(others))}"
+        return say("ledger", clients=sorted(others))
     if stint.until is None:
-        return f"what {stint.client or group} has in memory: it is still running when the material ends"
+        return say("memory", client=stint.client or group)
     if unread := [ledger for ledger in sorted(kept(facts, group)) if facts.unread.get(ledger, 0) >= run.messages]:
-        return f"those lines of {', '.join(unread)} that cannot be read"
-    names = ", ".join(sorted(source for source, who in kept(facts, group).items() if who in noted))
+        return say("unread", ledgers=unread)
+    ledgers = sorted(source for source, who in kept(facts, group).items() if who in noted)
     if not all(_begins(facts, place, stint, run, own) for own in noted.values()):
-        return f"the beginning of {names}"
+        return say("beginning", ledgers=ledgers)
     lasting = noted_at(facts, place, stint.high - 1) or all(_lasts(facts, group, stint, own) for own in noted.values())
     if not lasting:
-        return f"the end of {names}: it stops before the process does"
+        return say("end", ledgers=ledgers)
     return ""
 
 

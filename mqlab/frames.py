@@ -7,7 +7,7 @@ from shlex import quote
 
 import pandas as pd
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Setting
@@ -17,6 +17,8 @@ from mqlab.models.lag import TimeLag
 from mqlab.rows import Coverage
 from mqlab.shared.table import table
 from mqlab.sources import COPY
+
+say = words.room("frames")
 
 NOTHING = "—"
 Keys = Mapping[str, Sequence[str]]
@@ -106,7 +108,7 @@ def changes(diagnosis: Diagnosis) -> pd.DataFrame:
 def verdicts(diagnosis: Diagnosis) -> pd.DataFrame:
     """Every class that is no finding: rejected, clear or not checked, and why."""
     rows = [(one.incident, "rejected", one.because) for one in diagnosis.rejected]
-    rows += [(one.incident, "not checked", f"missing: {'; '.join(one.missing)}") for one in diagnosis.not_checked]
+    rows += [(one.incident, "not checked", say("missing", missing=one.missing)) for one in diagnosis.not_checked]
     rows += [(slug, "clear", "") for slug in sorted(diagnosis.clear)]
     return table(rows, "class|is|because")
 
@@ -115,8 +117,8 @@ def coverage(sources: Sequence[Coverage]) -> pd.DataFrame:
     """What became of each source."""
     rows = [
         (
-            one.source, f"copy of {one.copy_of}" if one.format == COPY else one.format,
-            one.lines, one.data, one.noise, one.rejected, f"{one.zone} ({one.zone_why})",
+            one.source, say("copy", source=one.copy_of) if one.format == COPY else one.format,
+            one.lines, one.data, one.noise, one.rejected, say("zone", zone=one.zone, why=one.zone_why),
             units.clock(one.first_at), units.clock(one.last_at),
         )
         for one in sources
@@ -161,7 +163,7 @@ def ledger(finding: Finding | None) -> pd.DataFrame:
     """The finding's bytes by cause; they add up to all bytes that went out."""
     rows = [
         (
-            stage.label, units.size(stage.bytes), f"{units.size(stage.low)} to {units.size(stage.high)}", stage.how,
+            stage.label, units.size(stage.bytes), say("bounds", low=stage.low, high=stage.high), stage.how,
             stage.second_way or NOTHING,
         )
         for stage in (finding.ledger.stages if finding and finding.ledger else ())
@@ -181,7 +183,7 @@ def settings(facts: Facts, keys: Keys = AMPLIFICATION_SETTINGS, clients: Collect
         (
             key, value, f"{scope} {', '.join(sorted({one.owner for one in same if one.owner}))}".strip(),
             units.clock(same[0].at), same[0].origin,
-            where(same[0].evidence) + (f" and {len(same) - 1} more" if len(same) > 1 else ""),
+            say("places", place=where(same[0].evidence), more=len(same) - 1),
         )
         for scope, names in keys.items()
         for name in names

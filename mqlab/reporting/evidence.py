@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Certainty, Change, Finding, Severity
 from mqlab.frames import where
 from mqlab.measure_names import measure_words
+
+say = words.room("report")
 
 _IN, _OUT = ("receive", "bytesin", "incoming", "bytes in"), ("transmit", "bytesout", "outgoing", "bytes out")
 _SIGNS = {
@@ -70,10 +72,8 @@ class Dossier:
     def when(self) -> str:
         """From when to when."""
         one = self.finding
-        if one.started_at is None:
-            return "no time known"
-        end = ", still open" if one.ongoing else f" to {units.clock(one.ended_at)} UTC" if one.ended_at else ""
-        return f"{units.stamp(one.started_at)}{'' if ' to ' in end else ' UTC'}{end}"
+        until = None if one.ongoing else one.ended_at
+        return say("when", since=one.started_at, until=until, open=one.ongoing)
 
 
 def dossiers(diagnosis: Diagnosis) -> tuple[Dossier, ...]:

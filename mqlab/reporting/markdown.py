@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.catalogue import INCIDENTS
 from mqlab.findings import Evidence
 from mqlab.frames import where
@@ -16,6 +16,8 @@ from mqlab.languages import said
 from mqlab.reporting.chronology import Row
 from mqlab.reporting.view import View
 from mqlab.terminal import visible
+
+say = words.room("report")
 
 _MARKS = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 """What would be mark-up, or a link that GitHub makes by itself."""
@@ -170,7 +172,7 @@ def _also(view: View) -> Iterator[str]:
 def _to_do(view: View) -> Iterator[tuple[str, ...]]:
     for one in view.story.actions:
         status = f"{said('suggested')} ({one.href[1:]})" if one.href else text(one.status)
-        verify = f" {text(f'To verify: {one.verify}')}" if one.verify else ""
+        verify = f" {text(say('verify', how=one.verify))}" if one.verify else ""
         yield text(one.what) + verify, text(one.owner) or "—", one.due or "—", status or "—"
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mqlab import headline, units
+from mqlab import headline, units, words
 from mqlab.delivery.audit import audits
 from mqlab.delivery.path import Summary, bounded, summary
 from mqlab.delivery.rows import Outcome
@@ -18,6 +18,8 @@ from mqlab.mqtt.chain_stages import Step, Whereabouts
 from mqlab.reporting.evidence import DELIVERY, Dossier, family
 from mqlab.shared.benign_lines import ORDERLY
 from mqlab.views import audit_json
+
+say = words.room("tiles")
 
 MOST = 4
 _NONE_SEEN = "none seen"
@@ -97,28 +99,22 @@ def _whole(value: float) -> str:
     return units.number(round(value))
 
 
-_NOTES: Mapping[str, tuple[tuple[str, str, Callable[[float], str]], ...]] = {
-    "lost_records": (("published_messages", "of {} published", _whole),),
-    "diverted_messages": (("published_messages", "of {} published meanwhile", _whole),),
-    "dropped_messages": (("distinct_messages", "copies among them", _whole),),
-    "delivered_rows": (("distinct_messages", "of {} different messages", _whole),),
-    "duplicated_records": (("records_handled", "of {} records", _whole),),
-    "excess_bytes": (
-        ("bytes_out", "of {} sent", units.size),
-        ("amplification_factor", "{} what came in", units.factor),
-    ),
-    "flood_bytes": (("flood_seconds", "in {}", units.duration),),
-    "stuck_lag": (("lag_growth_per_second", "{}/s more while it lasted", units.digits),),
-    "orphan_queues": (("doubled_queues", "and {} that several read", units.number),),
-    "pending_records": (("lag_growth_per_second", "{}/s more while it lasted", units.digits),),
-    "peak_lag": (
-        ("lag_growth_per_second", "{}/s more while it lasted", units.digits),
-        ("drain_seconds", "worked off in {}", units.duration),
-    ),
-    "queued_messages": (("queue_growth_per_second", "{}/s more", units.digits),),
-    "clients": (("down_seconds", "for {} or longer", units.duration),),
-    "takeovers": (("period_seconds", "one every {}", units.duration),),
-}  # fmt: skip
+_NOTES: Mapping[str, Mapping[str, str]] = {
+    "lost_records": {"published_messages": "of-published"},
+    "diverted_messages": {"published_messages": "of-published-meanwhile"},
+    "dropped_messages": {"distinct_messages": "copies-among"},
+    "delivered_rows": {"distinct_messages": "of-different"},
+    "duplicated_records": {"records_handled": "of-records"},
+    "excess_bytes": {"bytes_out": "of-sent", "amplification_factor": "times-in"},
+    "flood_bytes": {"flood_seconds": "within"},
+    "stuck_lag": {"lag_growth_per_second": "growth-while"},
+    "orphan_queues": {"doubled_queues": "doubled"},
+    "pending_records": {"lag_growth_per_second": "growth-while"},
+    "peak_lag": {"lag_growth_per_second": "growth-while", "drain_seconds": "worked-off"},
+    "queued_messages": {"queue_growth_per_second": "growth"},
+    "clients": {"down_seconds": "at-least"},
+    "takeovers": {"period_seconds": "one-every"},
+}
 """Measures that say how much another one is, and how that is told."""
 _NEEDS = {"amplification_factor": "healthy_factor"}
 """Who makes the data itself receives next to nothing: a factor tells something of hosts that usually pass data on."""
@@ -173,11 +169,11 @@ def _card(diagnosis: Diagnosis, dossier: Dossier, name: str, title: str) -> Tile
     if not value:
         return None
     notes = (
-        words.format(told(dossier.finding.measures[other]))
-        for other, words, told in _NOTES.get(name, ())
+        say(note, amount=dossier.finding.measures[other], whole=round(dossier.finding.measures[other]))
+        for other, note in _NOTES.get(name, {}).items()
         if dossier.finding.measures.get(other, 0) >= 1 and _NEEDS.get(other, other) in dossier.finding.measures
     )
-    return Tile(_one(title) if value == "1" else title, value, " · ".join(notes), f"#{dossier.anchor}-{name}")
+    return Tile(_one(title) if value == "1" else title, value, words.listed(notes, " · "), f"#{dossier.anchor}-{name}")
 
 
 def _one(title: str) -> str:
@@ -207,13 +203,9 @@ def _followed(kind: str, diagnosis: Diagnosis) -> Tile | None:
 
 def _share(whole: Summary) -> str:
     """Of how many, and which topics nobody could check."""
-    of = (
-        ""
-        if whole.acked is None
-        else f"{units.percent(whole.lost / whole.acked)} of {units.number(whole.acked)} acknowledged"
-    )
-    more = f"{units.counted(len(whole.open), 'topic')} not checked" if whole.open else ""
-    return " · ".join(filter(None, (of, more)))
+    of = None if whole.acked is None else say("share", share=whole.lost / whole.acked, acked=whole.acked)
+    more = say("topics-open", topics=len(whole.open)) if whole.open else None
+    return words.listed(filter(None, (of, more)), " · ")
 
 
 def _others(found: Sequence[Dossier], first: Finding) -> Iterator[Tile]:
@@ -230,7 +222,7 @@ def _lasted(diagnosis: Diagnosis, first: Finding) -> Iterator[Tile]:
     if first.started_at is not None and end is not None and end > first.started_at:
         lasted = units.duration((end - first.started_at).total_seconds())
         if ended:
-            yield Tile("from first to last sign", lasted, f"until {units.clock(end)} UTC", "#when")
+            yield Tile("from first to last sign", lasted, say("until", at=end), "#when")
         else:
             yield Tile("since the first sign", lasted, "still open when the material ends", "#when")
 
@@ -251,8 +243,9 @@ def _watched(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> 
     loss = lost(facts, diagnosis, found)
     shown = [*_unexplained(diagnosis), *_arrived(facts, diagnosis), *_waited(facts)]
     if since is not None and until is not None:
-        read = units.counted(diagnosis.material.files, "file")
-        shown.append(Tile("watched", units.duration(until - since), f"in {read}", "#coverage"))
+        shown.append(
+            Tile("watched", units.duration(until - since), say("in-files", files=diagnosis.material.files), "#coverage")
+        )
     return (*shown[: MOST - 1], loss)
 
 
@@ -269,7 +262,7 @@ def _arrived(facts: Facts, diagnosis: Diagnosis) -> Iterator[Tile]:
         stage for way in diagnosis.chains if way.system is None for stage in way.stages if stage.step is Step.PUBLISHED
     ]
     if whole.acked:
-        note = f"in {units.counted(whole.topics, 'topic')}, as the producers note"
+        note = say("in-topics", topics=whole.topics)
         yield Tile("messages acknowledged", units.number(whole.acked), note, "#evidence")
     elif sent and sent[0].messages:
         yield Tile("messages published", units.number(sent[0].messages), "as the publishers note", "#evidence")
@@ -278,17 +271,18 @@ def _arrived(facts: Facts, diagnosis: Diagnosis) -> Iterator[Tile]:
 def _waited(facts: Facts) -> Iterator[Tile]:
     peaks = {group: max(behind for _, behind in points) for group, points in lag_points(facts).items() if points}
     for group, peak in list(peaks.items())[:1]:
-        yield Tile("messages waited at most", _whole(peak), f"for {group}", "#when")
+        yield Tile("messages waited at most", _whole(peak), say("for-group", group=group), "#when")
 
 
 def lost(facts: Facts, diagnosis: Diagnosis, found: Sequence[Dossier]) -> Tile:
     """What is known of losses where none was counted: that nothing was lost, or that nobody knows, and why."""
     whole, anchor = summary(audits(facts)), _anchor(found, "lost_records")
     if whole.open:
-        names = whole.open[0] if len(whole.open) == 1 else units.counted(len(whole.open), "topic")
-        return Tile("loss", "NOT CHECKED", f"the material cannot say: {names}", "#not-checked", muted=True)
+        topic = whole.open[0] if len(whole.open) == 1 else None
+        note = say("cannot-say", topic=topic, topics=len(whole.open))
+        return Tile("loss", "NOT CHECKED", note, "#not-checked", muted=True)
     if whole.topics:
-        of = "" if whole.acked is None else f"of {units.number(whole.acked)} acknowledged"
+        of = "" if whole.acked is None else say("of-acknowledged", acked=whole.acked)
         from_log = any(one.outcome is Outcome.IN_LOG for one in audits(facts))
         return Tile("messages lost from the log" if from_log else "messages lost", "0", of, anchor)
     return _on_the_way(diagnosis) or _by_classes(diagnosis)
@@ -329,8 +323,8 @@ def _by_classes(diagnosis: Diagnosis) -> Tile:
 
 def _unchecked(diagnosis: Diagnosis) -> str:
     slugs = [entry.incident for entry in diagnosis.not_checked if family(entry.incident) == DELIVERY]
-    named = slugs[0] if len(slugs) == 1 else f"{len(slugs)} classes of loss and duplication"
-    return f"not checked: {named}" if slugs else ""
+    incident = slugs[0] if len(slugs) == 1 else None
+    return say("classes-open", incident=incident, classes=len(slugs)) if slugs else ""
 
 
 def _anchor(found: Sequence[Dossier], measure: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.figures.traffic import UNEXPLAINED, stage_name
@@ -16,6 +16,8 @@ from mqlab.reporting.course import Step, course
 from mqlab.reporting.evidence import Dossier, by_time, dossiers, telling
 from mqlab.reporting.story import Story, story
 from mqlab.reporting.tiles import Tile, tiles
+
+say = words.room("report")
 
 _TONES = {Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.NOTICE: "calm"}
 
@@ -91,16 +93,16 @@ def _band(diagnosis: Diagnosis, first: Finding | None) -> tuple[str, ...]:
     if first.ongoing:
         parts.append("still open")
     elif first.ended_at:
-        parts.append(f"{'ended' if first.over else 'last seen'} {units.clock(first.ended_at)} UTC")
+        parts.append(say("ended" if first.over else "last-seen", at=first.ended_at))
     if still_open and not (first.ongoing and still_open == 1):
-        parts.append(f"still open: {still_open}")
+        parts.append(say("still-open", many=still_open))
     return tuple(part for part in parts if part)
 
 
 def _subject(first: Finding) -> str:
     """Who and where, in the finding's own words where it has them."""
     who, topic = first.facts.get("who"), first.facts.get("topic")
-    return f"{who} → {topic}" if who and topic else first.subject
+    return say("who", who=who, topic=topic) if who and topic else first.subject
 
 
 def _bars(first: Finding | None) -> tuple[Bar, ...]:

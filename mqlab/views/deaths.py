@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from mqlab import words
 from mqlab.delivery.leaders import Leadership, leaderships
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
@@ -21,7 +22,8 @@ from mqlab.kafka.rows import End
 from mqlab.memo import per_facts
 from mqlab.shared.actors import base_name, folder
 from mqlab.sources import Role
-from mqlab.units import clock
+
+say = words.room("deaths")
 
 BROKER, MEMBER = "broker", "member"
 _STARTS = ("broker-started", "broker-starting", "rocketmq-broker-started")
@@ -107,7 +109,7 @@ _Log = tuple[str, str, str | None]
 def _name(log: _Log, *, alone: bool) -> str:
     """The broker's number; else the folder of its log, where it lies there *alone*, else the log's own name."""
     where, file, node = log
-    return f"broker {node}" if node is not None else where.rpartition("/")[2] if alone else file
+    return say("broker", node=node) if node is not None else where.rpartition("/")[2] if alone else file
 
 
 def _apart(before: Episode, after: Episode) -> bool:
@@ -146,8 +148,7 @@ def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, awa
     )
     since, last = max(((one.at, one.place) for one in between if one.at < back), key=lambda one: one[0])
     taken = next((row for row in away if since < (row.at or 0.0) < back), None)
-    others = f", others led its partitions from {clock(taken.at)}" if taken else ""
-    how = f"last heard of at {clock(since)}{others}, back at {clock(back)} without an orderly stop"
+    how = say("back", since=since, taken=taken.at if taken else None, back=back)
     places = (last, *((taken.evidence,) if taken else ()), first)
     return Death(name, BROKER, since, (taken.at if taken else None) or back, how, places)
 
@@ -159,7 +160,7 @@ def _never_back(facts: Facts, name: str, last: _Heard, away: Sequence[Leadership
     since = max(last.at, facts.covered_until(own) or last.at)
     taken = next((row for row in away if (row.at or 0.0) > since), None)
     if taken is not None and taken.at is not None and max(facts.covered_until() or 0.0, taken.at) - since > _LATER:
-        how = f"last heard of at {clock(since)}, others led its partitions from {clock(taken.at)}"
+        how = say("never-back", since=since, taken=taken.at)
         yield Death(name, BROKER, since, taken.at, how, (place, taken.evidence))
 
 
@@ -167,5 +168,5 @@ def _members(facts: Facts) -> Iterator[Death]:
     for group in groups(facts):
         for life in lives(facts, group):
             if life.end is End.EXPIRED and life.silent_since is not None and life.until is not None:
-                how = f"silent from {clock(life.silent_since)}, expelled from {group} at {clock(life.until)}"
+                how = say("expelled", since=life.silent_since, group=group, until=life.until)
                 yield Death(life.client_id, MEMBER, life.silent_since, life.until, how, life.evidence)

@@ -151,6 +151,8 @@ class Finding(Shown):
     facts: Mapping[str, str] = field(default_factory=dict)
     """Short words for the screen: role, client version, topic …"""
     trigger: Trigger | None = None
+    mitigation: Change | None = None
+    """The change that probably ended it."""
     over: bool = True
     """What it was seen in goes on for long enough without it; else ``ended_at`` is only when it was last seen."""
 
@@ -195,7 +197,7 @@ def finding(
     """
     usual = Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING
     known = {name: float(value) for name, value in measures.items() if value is not None}
-    seen = {"subject": subject, "since": moment(span[0]), "until": moment(span[1]), **_measured(known), **(slots or {})}
+    seen = {"subject": subject, "since": moment(span[0]), "until": moment(span[1]), **measured(known), **(slots or {})}
     return Finding(
         id=f"{incident}:{name or subject}",
         incident=incident,
@@ -218,7 +220,7 @@ def finding(
     )
 
 
-def _measured(known: Mapping[str, float]) -> dict[str, Measure]:
+def measured(known: Mapping[str, float]) -> dict[str, Measure]:
     """Measures with their bounds, as texts show them."""
     return {
         name: Measure(name, Interval(known.get(f"{name}_low", value), value, known.get(f"{name}_high", value)))

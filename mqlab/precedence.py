@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Severity
 from mqlab.known_errors import PREFIX, outright
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Assignment, Client, Fate, Flow, TopicFlow
+
+say = words.room("precedence")
 
 
 def ordered(facts: Facts) -> Facts:
@@ -138,7 +140,7 @@ def as_seen(finding: Finding, facts: Facts, window: tuple[float | None, float | 
     has a time of day for readers, and no moment.
     """
     if begins := [at for at in (finding.started_at, finding.ended_at) if at and units.is_dateless(at.timestamp())]:
-        told = f"{units.clock(min(begins))} began, date not in the log"
+        told = say("dateless", at=min(begins))
         return replace(finding, started_at=None, ended_at=None, over=False, facts={"first": told, **finding.facts})
     first, last = (units.moment(at) for at in window)
     begin, end = finding.started_at, finding.ended_at
@@ -212,9 +214,10 @@ def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
     if not near:
         return finding
     change = min(near, key=lambda c: not c.what.endswith(_CURES))
-    text = f"{change.what} {change.before} -> {change.after}"
+    told = say("mitigation", what=change.what, was=change.before, after=change.after or "—")
     return replace(
         finding,
-        facts={**finding.facts, "mitigation": f"{text} (inferred)"},
+        mitigation=change,
+        facts={**finding.facts, "mitigation": told},
         evidence=(*finding.evidence, *change.evidence),
     )

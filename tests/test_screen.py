@@ -7,7 +7,8 @@ from datetime import UTC, timedelta, timezone
 import pytest
 from report_example import at, example
 
-from mqlab import screen
+from mqlab import changes, screen, verdict
+from mqlab.clocks.zones import say
 from mqlab.diagnosis import NotChecked, Rejected, Verdict
 from mqlab.findings import Change, Evidence, Severity
 from mqlab.screens import rows
@@ -103,7 +104,7 @@ def test_times_are_shown_in_the_zone_that_was_asked_for():
 
 
 def test_what_has_no_moment_takes_no_row():
-    text = told(with_lead(started_at=None, ended_at=None, facts={"first": "an unknown time first split"}))
+    text = told(with_lead(started_at=None, ended_at=None, facts={}))
 
     assert row_of(text, "WHEN") == ""
     assert "unknown" not in text
@@ -171,12 +172,9 @@ def test_why_adds_the_classes_that_were_not_checked_and_their_commands():
 
 
 def test_clocks_take_one_row():
-    zones = {
-        "a.log": "UTC: assumed: nothing in the material says",
-        "b.log": "UTC: aligned with zoned sources on 9 shared events",
-        "c.log": "as written: the lines write their zone",
-        "d.log": "+08:00: given by --log-tz",
-    }
+    known = (("UTC", say("assumed")), ("UTC", say("events", events=9)), ("as written", say("written")))
+    known += (("+08:00", say("given")),)
+    zones = {f"{n}.log": verdict.say("zone", zone=zone, why=why) for n, (zone, why) in enumerate(known)}
     found = replace(diagnosis(), material=replace(diagnosis().material, time_zones=zones))
 
     row = row_of(told(found), "CLOCKS")
@@ -247,16 +245,18 @@ def test_what_it_cost_is_said_in_the_users_terms():
     assert row_of(told(), "IMPACT") == "IMPACT   658 MB were sent for nothing"
 
 
-def life(clock, what, after):
-    return Change(at(clock).timestamp(), what, None, after, (Evidence("supervisor.log", 1, ""),))
+def life(clock, what, after, status=None, **who):
+    name, told = changes.say(what, **who), changes.say(after, status=status)
+    return Change(at(clock).timestamp(), name, None, told, (Evidence("supervisor.log", 1, ""),))
 
 
 def test_what_came_back_after_an_end_is_a_restart_and_a_first_start_is_none():
     lives = (
-        life("12:18:27", "process bridge started", "running"), life("12:21:28", "process bridge exited", "status 3"),
-        life("12:21:33", "process bridge started", "running"), life("12:18:00", "broker 1", "running"),
-        life("12:19:00", "broker 2", "stopping in good order"), life("12:19:40", "broker 2", "running"),
-        life("12:24:00", "process worker exited", "status 1"),
+        life("12:18:27", "started", "running", process="bridge"),
+        life("12:21:28", "exited", "status", 3, process="bridge"),
+        life("12:21:33", "started", "running", process="bridge"), life("12:18:00", "broker", "running", broker="1"),
+        life("12:19:00", "broker", "stopping", broker="2"), life("12:19:40", "broker", "running", broker="2"),
+        life("12:24:00", "exited", "status", 1, process="worker"),
     )  # fmt: skip
 
     assert row_of(told(replace(diagnosis(), changes=lives)), "RESTARTS") == (

@@ -23,7 +23,6 @@ _AT_END = 120.0
 _OF_BROKERS = frozenset({"acks1-failover-loss", "unclean-election-loss", "under-min-isr", "reconnect-storm"})
 """Classes that a broker's death sets off."""
 _LONGEST = 60
-_MITIGATION = " (inferred)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +123,10 @@ def _end(first: Finding, changes: Sequence[Change], anchor: str) -> Iterator[Ste
     if first.ongoing:
         yield Step("end", "", "still open when the material ends", anchor)
     elif first.ended_at is not None:
-        told = first.facts.get("mitigation", "").removesuffix(_MITIGATION)
         by = [
             (number, one)
             for number, one in enumerate(changes, 1)
-            if told and f"{one.what} {one.before} -> {one.after}" == told and one.at is not None
+            if one == first.mitigation and one.at is not None
             and abs(one.at - first.ended_at.timestamp()) <= _AT_END
         ]  # fmt: skip
         at = units.clock(first.ended_at)

@@ -12,6 +12,7 @@ from mqlab.findings import Evidence
 from mqlab.languages import said
 from mqlab.languages.width import cells, filled, wrapped
 from mqlab.terminal import safe
+from mqlab.words import Text
 
 WIDTH = 118
 LABEL = 9
@@ -133,8 +134,19 @@ def _proof(evidence: Evidence) -> str:
     return f'{place}  "{excerpt(text, beside)}"  {why}'.rstrip()
 
 
+def here(at: datetime | float, tz: tzinfo) -> datetime:
+    """The moment *at* in *tz*."""
+    return at.astimezone(tz) if isinstance(at, datetime) else datetime.fromtimestamp(at, tz)
+
+
 def local(text: str, day: datetime | None, tz: tzinfo) -> tuple[datetime | None, str]:
     """(moment, text) of words that begin with a UTC time of day, the time shown in *tz*."""
+    if isinstance(text, Text):
+        name = "at" if "at" in text.values else "since"
+        if day is None or not isinstance(told := text.values.get(name), float | int | datetime):
+            return None, text
+        at = here(told, tz).replace(microsecond=0)
+        return at, Text(text.room, text.key, {**text.values, name: at.replace(tzinfo=UTC)})
     found = re.match(r"(\d\d):(\d\d):(\d\d)(?=\s)", text)
     if found is None or day is None:
         return None, text

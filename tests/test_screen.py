@@ -309,6 +309,13 @@ def test_an_archive_that_holds_every_place_is_named_once():
     assert row_of(text, "EVIDENCE") == row_of(told(replace(diagnosis(), changes=())), "EVIDENCE")
 
 
+def test_a_text_names_no_archive_that_holds_every_place():
+    gap = verdict.say("no-date", file="bundle.tar.gz!/logs/old.log")
+    text = told(replace(packed("bundle.tar.gz", "bundle.tar.gz"), gaps=(gap,)))
+
+    assert row_of(text, "GAPS") == "GAPS     logs/old.log: date not in the log"
+
+
 def test_places_of_two_archives_keep_their_names():
     text = told(packed("one.zip", "two.zip"))
 

@@ -178,7 +178,7 @@ def test_clocks_take_one_row():
     found = replace(diagnosis(), material=replace(diagnosis().material, time_zones=zones))
 
     row = row_of(told(found), "CLOCKS")
-    assert row == "CLOCKS   UTC: 2 logs (1 aligned, 1 assumed) | +08:00: 1 log (1 given) | as written: 1 log"
+    assert row == "CLOCKS   UTC: 2 logs (1 by correlation, 1 assumed) | +08:00: 1 log (1 given) | as written: 1 log"
 
 
 def test_of_many_findings_of_a_class_few_are_told_one_by_one():

@@ -47,7 +47,7 @@ def test_one_screen_tells_what_was_what_would_have_been_and_what_that_is_worth(r
     assert (code, err) == (0, "")
     head, titles, rebalances, *rows = out.splitlines()
     assert head == "WHAT IF  group billing with max.poll.records=50, the incident from 10:00:00 to 10:05:00"
-    assert titles.split() == ["recorded", "replayed", "as", "it", "was", "with", "the", "change"]
+    assert titles.split() == ["recorded", "replayed", "unchanged", "with", "the", "change"]
     assert rebalances.split() == ["rebalances", "12", "12", "(11", "to", "13)", "0"]
     assert [row.split("  ")[0] for row in rows if not row.startswith(" ")] == ["BEFORE", "AFTER", "CHECKED", "ASSUMED"]
     assert (

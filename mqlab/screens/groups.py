@@ -19,7 +19,7 @@ from mqlab.words import room
 
 say = room("group-screen")
 
-_HEAD = ("at", "gen", "trigger", "behind it", "client", "members", "moved", "still", "delayed", "repeated")
+_HEADS = ("at", "generation", "trigger", "behind", "client", "members", "moved", "still", "delayed", "repeated")
 _WIDE = 28
 """Characters of a client's name."""
 
@@ -36,7 +36,11 @@ def _group(group: str, rows: Sequence[Rebalance], tz: tzinfo) -> Iterator[str]:
     causes = [say("cause", many=count, what=what) for what, count in counts]
     told = say("group", group=group, rebalances=len(rows), standstill=still, causes=causes)
     yield labelled("GROUP") + safe(said(told))
-    yield from columns([_HEAD, *(_cells(row, tz) for row in rows)], left=(0, 2, 3, 4)) if rows else ()
+    yield from columns([_heads(_HEADS), *(_cells(row, tz) for row in rows)], left=(0, 2, 3, 4)) if rows else ()
+
+
+def _heads(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(say("head", head=name) for name in names)
 
 
 def _cells(row: Rebalance, tz: tzinfo) -> tuple[str, ...]:
@@ -86,8 +90,7 @@ def _table(answer: ReplayAnswer) -> Iterator[str]:
         ("lag at the end", "whole", real.final_lag, lambda told: told.final_lag),
         ("different records handled more than once", "whole", real.repeated, lambda told: told.repeated),
     )
-    heads = ("replayed as it was", "with the change")[: len(replayed)]
-    cells = [("", "recorded", *heads)]
+    cells = [("", *_heads(("recorded", "unchanged", "changed")[: len(replayed) + 1]))]
     for name, unit, value, column in rows:
         known = "not known" if value is None else _cell(unit, value)
         cells.append((name, known, *(_cell(unit, column(told)) for told in replayed)))

@@ -22,7 +22,7 @@ from mqlab.reporting.impact import effects_of
 from mqlab.screens import audit
 from mqlab.screens.archives import archive_of, without_archive
 from mqlab.screens.audit import loss
-from mqlab.screens.rows import LABEL, ROOM, WIDTH, here, labelled, line, local, placed, proof, row, sentences
+from mqlab.screens.rows import LABEL, ROOM, WIDTH, labelled, line, placed, proof, row, sentences
 from mqlab.symptoms import change_points
 from mqlab.terminal import safe
 from mqlab.words import Text, listed, pieces, room
@@ -40,8 +40,6 @@ _STARTS = ("running", "starting")
 _ENDS = ("status", "ended", "stopping")
 """What changes tell of the life of a broker or process."""
 _MOST_MOMENTS = 6
-_MOMENT = re.compile(r"(?:first|last)$|crash")
-"""Names of facts that tell a moment."""
 _DIGITS = re.compile(r"\d+")
 _REMARKS = {
     "TRIGGERS": "triggers", "BEHIND": "cause", "DRAIN": "drain", "RETENTION": "retention", "ORDER": "order",
@@ -156,42 +154,34 @@ def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzi
     still = sum(f.ongoing for f in diagnosis.findings if f is not lead and f.severity > Severity.NOTICE)
     if lead.ongoing or lead.ended_at is None:
         return say("status", state="open" if lead.ongoing else "no-end", open=still)
-    cure = lead.mitigation
+    cure = lead.cure
     return say(
         "status",
         state="ended" if lead.over else "seen",
         at=_clock(lead.ended_at, tz),
-        below=cure in near,
+        below=any(map(lead.was_cured_by, near)),
         cure=cure and say("cure", what=cure.what, was=cure.before, after=cure.after),
         open=still,
     )
 
 
-def _clock(at: datetime | float, tz: tzinfo) -> str:
-    """Time of day in *tz*."""
-    return f"{here(at, tz):%H:%M:%S}"
-
-
 def _when(lead: Finding, tz: tzinfo) -> str:
     """Its moments by time, then the day."""
     begin = lead.started_at
-    moments = [_exit(v) if k.startswith("crash") else v for k, v in lead.facts.items() if _MOMENT.match(k)]
-    parts = [local(text, begin, tz) for text in moments]
+    parts = [(one.at, say("at", at=_clock(one.at, tz), what=one.what)) for one in lead.moments]
     if begin:
         parts.append((begin, say("began", at=_clock(begin, tz))))
-    known = [text for _, text in sorted(parts, key=lambda p: (p[0] is None, p[0] or begin, p[1]))]
-    if not known:
+    if not parts:
         return ""
+    moments = [text for _, text in sorted(parts, key=lambda part: part[0])]
     date = f"{begin.astimezone(tz):%Y-%m-%d}" if begin else None
-    return say("when", moments=known, date=date, zone="UTC" if tz is UTC else str(tz))
+    return say("when", moments=moments, date=date, zone="UTC" if tz is UTC else str(tz))
 
 
-def _exit(text: str) -> str:
-    """What ended a process, in short."""
-    if not isinstance(text, Text):
-        return text
-    how = "out-of-memory" if text.values.get("what") == "out-of-memory" else "exit"
-    return say("crash", at=text.values["at"], how=how)
+def _clock(at: datetime | float, tz: tzinfo) -> str:
+    """Time of day in *tz*; as it was written where nothing tells the date."""
+    moment = at if isinstance(at, datetime) else datetime.fromtimestamp(at, UTC)
+    return f"{moment.astimezone(UTC if units.is_dateless(moment.timestamp()) else tz):%H:%M:%S}"
 
 
 def _relevant(changes: Sequence[Change], lead: Finding) -> Sequence[Change]:

@@ -123,12 +123,12 @@ def _end(first: Finding, changes: Sequence[Change], anchor: str) -> Iterator[Ste
     if first.ongoing:
         yield Step("end", "", "still open when the material ends", anchor)
     elif first.ended_at is not None:
+        end = first.ended_at.timestamp()
         by = [
             (number, one)
             for number, one in enumerate(changes, 1)
-            if one == first.mitigation and one.at is not None
-            and abs(one.at - first.ended_at.timestamp()) <= _AT_END
-        ]  # fmt: skip
+            if first.was_cured_by(one) and one.at is not None and abs(one.at - end) <= _AT_END
+        ]
         at = units.clock(first.ended_at)
         if by:
             number, one = by[0]

@@ -86,14 +86,13 @@ def _what(lead: Finding) -> str:
 
 
 def _outcome(lead: Finding) -> str:
-    cure = lead.mitigation
     if lead.severity is Severity.NOTICE:
         return "That is no fault, and nothing needs to be done."
     if lead.ongoing:
         return "It was still going on at the end of the material."
-    if cure:
-        told = f"{cure.what} {cure.before} → {cure.after}"
-        return f"It ended, and then this changed, which is probably what ended it: {told}."
+    if (cure := lead.cure) is not None:
+        changed = f"{cure.what} {cure.before} → {cure.after}"
+        return f"It ended, and then this changed, which is probably what ended it: {changed}."
     if family(lead.incident) == DELIVERY:
         return ""
     if lead.ended_at is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
 
 import click
 
@@ -12,7 +11,6 @@ from mqlab.findings import Evidence
 from mqlab.languages import said
 from mqlab.languages.width import cells, filled, wrapped
 from mqlab.terminal import safe
-from mqlab.words import Text
 
 WIDTH = 118
 LABEL = 9
@@ -132,29 +130,6 @@ def _proof(evidence: Evidence) -> str:
     if len(text) > beside and (len(text) <= room or beside < 60):
         return f'{place}  "{excerpt(text, max(30, room))}"'
     return f'{place}  "{excerpt(text, beside)}"  {why}'.rstrip()
-
-
-def here(at: datetime | float, tz: tzinfo) -> datetime:
-    """The moment *at* in *tz*."""
-    return at.astimezone(tz) if isinstance(at, datetime) else datetime.fromtimestamp(at, tz)
-
-
-def local(text: str, day: datetime | None, tz: tzinfo) -> tuple[datetime | None, str]:
-    """(moment, text) of words that begin with a UTC time of day, the time shown in *tz*."""
-    if isinstance(text, Text):
-        name = "at" if "at" in text.values else "since"
-        if day is None or not isinstance(told := text.values.get(name), float | int | datetime):
-            return None, text
-        at = here(told, tz).replace(microsecond=0)
-        return at, Text(text.room, text.key, {**text.values, name: at.replace(tzinfo=UTC)})
-    found = re.match(r"(\d\d):(\d\d):(\d\d)(?=\s)", text)
-    if found is None or day is None:
-        return None, text
-    hour, minute, second = (int(part) for part in found.groups())
-    at = day.astimezone(UTC).replace(hour=hour, minute=minute, second=second, microsecond=0)
-    if at < day.astimezone(UTC) - timedelta(hours=12):
-        at += timedelta(days=1)
-    return at, f"{at.astimezone(tz):%H:%M:%S}{text[found.end() :]}"
 
 
 def coloured(text: str) -> str:

@@ -21,6 +21,9 @@ from mqlab.shared.table import table
 from mqlab.units import clock, number
 from mqlab.views.audit_json import commands_for
 from mqlab.views.delivery import AuditView
+from mqlab.words import room
+
+say = room("delivery-audit")
 
 _PATH = (
     "partition", "group", "sent", "acknowledged", "failed", "unanswered", "stored", "handled", "committed at",
@@ -37,7 +40,7 @@ def topics(audits: Sequence[Audit]) -> pd.DataFrame:
     rows = [
         (
             audit.topic,
-            audit.outcome.value,
+            say("outcome", outcome=audit.outcome),
             cells(total(path(audit, None)))["acknowledged"],
             _sum(delivery_path.losses(audit)),
             _sum(delivery_path.doubles(audit)),
@@ -62,7 +65,7 @@ def _answers(view: AuditView) -> Iterator[tuple[str, str]]:
         yield "topic", "this material names no topic of Kafka that could be audited"
         return
     yield "topic", view.audit.topic
-    yield "outcome", view.audit.outcome.value
+    yield "outcome", say("outcome", outcome=view.audit.outcome)
     yield "what that means", view.audit.statement
     for toll in delivery_path.losses(view.audit):
         yield f"lost {toll.where}", f"{toll.words}: {toll.incident}"

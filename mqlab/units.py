@@ -92,9 +92,13 @@ def measure(name: str, value: float) -> str:
 
 def told(measures: Mapping[str, float], name: str) -> str:
     """The measure called *name*, with its bounds where they are known: ``867 MB (745 MB to 867 MB)``."""
+    return interval(measures, name).words(lambda value: measure(name, value))
+
+
+def interval(measures: Mapping[str, float], name: str) -> Interval:
+    """The measure called *name* with its bounds, which are itself where none are known."""
     likely = measures[name]
-    bounds = Interval(measures.get(f"{name}_low", likely), likely, measures.get(f"{name}_high", likely))
-    return bounds.words(lambda value: measure(name, value))
+    return Interval(measures.get(f"{name}_low", likely), likely, measures.get(f"{name}_high", likely))
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ def shape(texts):
         ("{waited:tenths} s after it", {"waited": 300.12}, "300.1 s after it"),
         ("for {timeout:duration}, at {at:clock}", {"timeout": 45, "at": 0}, "for 45.0 s, at 00:00:00"),
         ("{sent}", {"sent": Measure("bytes_out", Interval(1e6, 2e6, 3e6))}, "2.00 MB (1.00 MB to 3.00 MB)"),
+        ("seen: {text:opening}.", {"text": "Lag 2.5 s. It fell."}, "seen: Lag 2.5 s."),
         ("{sent:copy of it}", {"sent": Interval(2, 2, 2)}, "2 copy of its"),
         ("{cause:of cause}", {"cause": "pause", "seconds": 3}, "a pause of 3.00 s"),
         ("expelled{limit}", {}, "expelled"),

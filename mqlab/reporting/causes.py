@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from mqlab import units
+from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Setting
@@ -18,6 +18,8 @@ from mqlab.frames import where
 from mqlab.reporting.course import Step
 from mqlab.reporting.evidence import Dossier, harmful
 from mqlab.reporting.impact import effects_of
+
+say = words.room("causes")
 
 _MOST = 3
 
@@ -53,13 +55,14 @@ def _triggers(steps: Sequence[Step], lead: Dossier) -> Iterator[Link]:
     for step in steps:
         if step.name == "trigger":
             seen = lead.finding.trigger
-            proof = where(seen.evidence) if seen else ("by its moment" if step.inferred else "told by the finding")
-            yield Link("Trigger", f"{step.at} {step.text}".strip(), step.href, proof, step.inferred)
+            proof = where(seen.evidence) if seen else say("by-moment" if step.inferred else "by-finding")
+            text = say("at", at=step.at, text=step.text) if step.at else step.text
+            yield Link("Trigger", text, step.href, proof, step.inferred)
 
 
 def _mechanism(lead: Dossier) -> Link:
     incident = INCIDENTS.get(lead.finding.incident)
-    proof = f"{lead.finding.certainty.name.lower()}, {units.counted(len(lead.finding.evidence), 'place')} of evidence"
+    proof = say("places", certainty=lead.finding.certainty.name.lower(), places=len(lead.finding.evidence))
     return Link("Mechanism", incident.what if incident else lead.finding.statement, f"#{lead.anchor}", proof)
 
 
@@ -72,10 +75,10 @@ def _amplifiers(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[L
             if (setting.key, setting.value) not in told_of:
                 told_of.add((setting.key, setting.value))
                 owner = f"{setting.scope} {setting.owner or ''}".strip()
-                told = f"{setting.key} = {setting.value} ({owner})" + (f": {place.why}" if place.why else "")
+                told = say("setting", key=setting.key, value=setting.value, owner=owner, why=place.why or None)
                 yield Link("Amplifier", told, f"#{lead.anchor}-e{number}", where(place))
     if "cause of the id" in lead.finding.facts:
-        yield Link("Amplifier", lead.finding.facts["cause of the id"], f"#{lead.anchor}", "by the ids and addresses")
+        yield Link("Amplifier", lead.finding.facts["cause of the id"], f"#{lead.anchor}", say("by-ids"))
 
 
 _REPORTED = "PROP_"
@@ -92,9 +95,8 @@ def _printed(facts: Facts, incident: str, place: Evidence) -> list[Setting]:
 
 def _consequences(lead: Dossier, found: Sequence[Dossier]) -> Iterator[Link]:
     for effect in islice(effects_of([lead]), _MOST - 1):
-        yield Link("Consequence", effect.text, effect.href, "measured")
+        yield Link("Consequence", effect.text, effect.href, say("measured"))
     for one in found[1:]:
         if lead.finding.brings(one.finding) and harmful(one.finding):
-            first, _, _ = one.finding.statement.partition(". ")
-            proof = one.finding.certainty.name.lower()
-            yield Link("Consequence", f"{one.finding.incident}: {first.rstrip('.')}", f"#{one.anchor}", proof)
+            text = say("consequence", incident=one.finding.incident, statement=one.finding.statement)
+            yield Link("Consequence", text, f"#{one.anchor}", one.finding.certainty.name.lower())

@@ -14,7 +14,9 @@ from mqlab.findings import Change, Finding
 from mqlab.frames import where
 from mqlab.headline import begins, lead
 from mqlab.views.deaths import BROKER, deaths
-from mqlab.words import listed, pieces
+from mqlab.words import listed, pieces, room
+
+say = room("course")
 
 _BEFORE, _AFTER = 120.0, 10.0
 """Seconds around the beginning of a finding within which a change may have set it off: what is sampled is seen a scrape
@@ -74,9 +76,9 @@ def _died(facts: Facts, first: Finding) -> Step | None:
     own = [one for one in deaths(facts) if one.kind == BROKER and one.since <= until and one.until >= since]
     if not own:
         return None
-    names = ", ".join(dict.fromkeys(one.who for one in own))
+    names = list(dict.fromkeys(one.who for one in own))
     at = units.clock(own[0].since) if own[0].since <= first.started_at.timestamp() else ""
-    return Step("trigger", at, f"{names} fell silent", "#story-timeline", inferred=True)
+    return Step("trigger", at, say("silent", who=names), "#story-timeline", inferred=True)
 
 
 def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
@@ -94,7 +96,7 @@ def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
     ]  # fmt: skip
     for _, number, one in sorted(near, key=lambda entry: entry[:2])[:1]:
         later = (one.at or 0.0) > began
-        text = f"{_words(one)}, seen at {units.clock(one.at)}" if later else _words(one)
+        text = say("seen-at", change=_words(one), at=one.at) if later else _words(one)
         yield Step("trigger", "" if later else units.clock(one.at), text, f"#C{number}", inferred=True)
 
 
@@ -116,12 +118,12 @@ def _words(change: Change) -> str:
     before, after = (
         text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…" for text in (change.before or "—", change.after or "—")
     )
-    return f"{change.what}: {before} → {after}"
+    return say("change", what=change.what, before=before, after=after)
 
 
 def _end(first: Finding, changes: Sequence[Change], anchor: str) -> Iterator[Step]:
     if first.ongoing:
-        yield Step("end", "", "still open when the material ends", anchor)
+        yield Step("end", "", say("open"), anchor)
     elif first.ended_at is not None:
         end = first.ended_at.timestamp()
         by = [
@@ -132,6 +134,6 @@ def _end(first: Finding, changes: Sequence[Change], anchor: str) -> Iterator[Ste
         at = units.clock(first.ended_at)
         if by:
             number, one = by[0]
-            yield Step("end", at, f"last seen; changed at {units.clock(one.at)}: {_words(one)}", f"#C{number}", True)
+            yield Step("end", at, say("changed", change=_words(one), at=one.at), f"#C{number}", True)
         else:
-            yield Step("end", at, "the last sign of it", anchor)
+            yield Step("end", at, say("last-sign"), anchor)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from mqlab import units
+from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.delivery.audit import audits
 from mqlab.diagnosis import Diagnosis, NotChecked
@@ -18,6 +18,8 @@ from mqlab.reporting.chronology import Chronology
 from mqlab.reporting.evidence import DELIVERY, Dossier, family, harmful
 from mqlab.reporting.impact import AGAIN, GONE
 from mqlab.scope import out_of_scope
+
+say = words.room("follow-up")
 
 _NONE = "None needed"
 _RECOVERED = ("backlog-drain",)
@@ -69,11 +71,11 @@ def noticed(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, when: Chro
         well += early
         badly += late
     if detected is not None and stopped is not None and stopped >= detected:
-        well.append(f"It was mitigated {units.duration(stopped - detected)} after it was noticed.")
+        well.append(say("mitigated-after-notice", seconds=stopped - detected))
     elif onset is not None and detected is None and stopped is not None and stopped >= onset:
-        well.append(f"It was mitigated {units.duration(stopped - onset)} after its onset.")
+        well.append(say("mitigated-after-onset", seconds=stopped - onset))
     elif stopped is None and end is not None and family(lead.incident) != DELIVERY and not _changed(diagnosis, lead):
-        badly.append("It ended, and no change that this material shows came before that: it may come back.")
+        badly.append(say("ended-unchanged"))
     well += [one.statement for one in diagnosis.findings if one.incident in _RECOVERED and lead.brings(one)]
     return Noticed((*well, *_spared(facts, diagnosis)), tuple(badly))
 
@@ -99,17 +101,17 @@ def _signs(
     logs = {place.source for place in lead.evidence}
     told = [one for one in facts.of_kind(*own) if one.source in logs and _at(one) >= onset - _EARLY]
     first = min(told, key=_at, default=None)
-    place = f"{first.kind} at {units.clock(first.first_at)} UTC, {where(first.first)}" if first else ""
+    sign = say("sign", kind=first.kind, at=first.first_at, place=where(first.first)) if first else None
     if detected is not None and detected > onset:
-        late = f"Nobody noticed it for {units.duration(detected - onset)}."
+        late = say("unnoticed", seconds=detected - onset)
         if first is None or _at(first) >= detected:
             return (), (late,)
-        return (), (late, f"Logs told of it {units.duration(detected - _at(first))} before people noticed: {place}.")
+        return (), (late, say("logs-before", seconds=detected - _at(first), sign=sign))
     if first is None or detected is not None:
         return (), ()
     if _at(first) - onset < 1:
-        return (f"Logs told of it at once; an alert can be set on that line: {place}.",), ()
-    return (), (f"The logs cited here told of it {units.duration(_at(first) - onset)} after the onset: {place}.",)
+        return (say("logs-at-once", sign=sign),), ()
+    return (), (say("logs-late", seconds=_at(first) - onset, sign=sign),)
 
 
 def _at(episode: Episode) -> float:
@@ -124,7 +126,7 @@ def _spared(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
     hurt = hurt or any(way.gaps or any(stage.again for stage in way.stages) for way in diagnosis.chains)
     hurt = hurt or any(one.losses or one.doubled for one in audits(facts))
     if checked and not hurt:
-        yield f"Looked for and not there: {', '.join(checked)}, {units.counted(len(checked), 'way')} to lose or double."
+        yield say("spared", classes=checked, ways=len(checked))
 
 
 def actions(found: Sequence[Dossier], notes: IncidentNotes) -> tuple[Action, ...]:
@@ -150,14 +152,13 @@ def _suggested(found: Sequence[Dossier]) -> Iterator[Action]:
 def questions(diagnosis: Diagnosis, notes: IncidentNotes) -> tuple[Question, ...]:
     """Hypotheses, classes not checked that matter here, what nothing explains, gaps, and what only people know."""
     maybe = [
-        Question(f"Was it {one.incident}? To tell: {way.missing}", way.fetch)
+        Question(say("was-it", incident=one.incident, missing=way.missing), way.fetch)
         for one in diagnosis.verdict.hypotheses
         for way in one.settle[:1]
     ]
     open_ones = [_unchecked(one) for one in diagnosis.not_checked if _matters(one, diagnosis)]
-    unexplained = [Question(f"What caused this: {symptom}") for symptom in diagnosis.symptoms[:3]]
-    count = units.counted(len(diagnosis.gaps), "gap")
-    gaps = [Question(f"The material has {count}, listed under Coverage, such as: {one}") for one in diagnosis.gaps[:1]]
+    unexplained = [Question(say("what-caused", symptom=symptom)) for symptom in diagnosis.symptoms[:3]]
+    gaps = [Question(say("gaps", gaps=len(diagnosis.gaps), first=one)) for one in diagnosis.gaps[:1]]
     return (*maybe, *islice(open_ones, _MOST), *unexplained, *gaps, *_for_people(diagnosis, notes))
 
 
@@ -176,9 +177,8 @@ def _matters(entry: NotChecked, diagnosis: Diagnosis) -> bool:
 
 
 def _unchecked(entry: NotChecked) -> Question:
-    return Question(
-        f"Was there {entry.incident} too? The material lacks {'; '.join(entry.missing)}", next(iter(entry.fetch), "")
-    )
+    text = say("was-there", incident=entry.incident, missing=entry.missing)
+    return Question(text, next(iter(entry.fetch), ""))
 
 
 def _for_people(diagnosis: Diagnosis, notes: IncidentNotes) -> Iterator[Question]:
@@ -186,11 +186,11 @@ def _for_people(diagnosis: Diagnosis, notes: IncidentNotes) -> Iterator[Question
     if _lead(diagnosis) is None:
         return
     asked = {
-        "who was affected (impact)": notes.impact,
-        "when it was noticed (detected)": notes.detected,
-        "when it was resolved (resolved)": notes.resolved,
-        "who does what until when (actions)": notes.actions,
-        "what went well (went_well)": notes.went_well,
+        say("impact"): notes.impact,
+        say("detected"): notes.detected,
+        say("resolved"): notes.resolved,
+        say("actions"): notes.actions,
+        say("went_well"): notes.went_well,
     }
     if lacking := [name for name, known in asked.items() if not known]:
-        yield Question(f"For people, in incident.yml: {', '.join(lacking)}")
+        yield Question(say("for-people", lacking=lacking))

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Finding
 from mqlab.notes import Cost, IncidentNotes
 from mqlab.reporting.evidence import Dossier, harmful
+from mqlab.words.filling import Measure
 
-_EFFECTS: Mapping[str, tuple[str, str]] = {
-    "lost_records": ("{} message was lost", "{} messages were lost"),
-    "rejected_records": ("{} message was refused and did not arrive", "{} messages were refused and did not arrive"),
-    "dropped_records": ("{} message was dropped", "{} messages were dropped"),
-    "dropped_messages": ("The broker counts {} message as dropped", "The broker counts {} messages as dropped"),
-    "diverted_messages": ("{} message went where nobody reads it", "{} messages went where nobody reads them"),
-    "duplicated_records": ("{} time a message came again", "{} times a message came again"),
-    "duplicated_records_estimated": ("About {} time a message came again", "About {} times a message came again"),
-    "queued_messages": (
-        "{} message is kept for a client that is away",
-        "{} messages are kept for a client that is away",
-    ),
-    "peak_lag": ("{} message waited at most", "{} messages waited at most"),
-    "pending_records": ("{} message waited at its end", "{} messages waited at its end"),
-    "excess_bytes": ("{} were sent for nothing", "{} were sent for nothing"),
-    "flood_bytes": ("{} of log were written that say nothing new", "{} of log were written that say nothing new"),
-    "crashes": ("{} process ended badly", "{} times a process ended badly"),
-    "restarts": ("{} restart of a member", "{} restarts of members"),
-    "takeovers": ("{} time a client threw another one out", "{} times a client threw another one out"),
-    "reconnects": ("{} reconnect", "{} reconnects"),
-    "rebalances": ("{} rebalance", "{} rebalances"),
-}
-"""Measures in the user's terms, of one and of many, the gravest first."""
+say = words.room("impact")
+
+_EFFECTS = (
+    "lost_records", "rejected_records", "dropped_records", "dropped_messages", "diverted_messages",
+    "duplicated_records", "duplicated_records_estimated", "queued_messages", "peak_lag", "pending_records",
+    "excess_bytes", "flood_bytes", "crashes", "restarts", "takeovers", "reconnects", "rebalances",
+)  # fmt: skip
+"""Measures that users feel, the gravest first; the words have the name of the measure."""
 GONE = ("lost_records", "rejected_records", "dropped_records", "diverted_messages")
 AGAIN = ("duplicated_records", "duplicated_records_estimated")
 """Measures of messages that did not arrive, and of those that came more than once."""
@@ -43,7 +29,6 @@ _KINDS = {"pending_records": "waiting", "peak_lag": "waiting", "lost_records": "
 _ONCE = (*AGAIN, "peak_lag", "pending_records")
 """Measures of which one group has one amount, whatever brought it about: of two findings the larger holds the other."""
 _MOST = 7
-_NAMED = 4
 LASTED = "#story-timeline"
 """The place that proves how long it lasted."""
 
@@ -67,26 +52,25 @@ def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes)
         lead, seconds = grave[0].finding, lasted(diagnosis, grave[0].finding, notes)
         if seconds:
             still = lead.ongoing or lead.ended_at is None
-            time = f"It lasted at least {units.duration(seconds)}" if still else f"It lasted {units.duration(seconds)}"
-            effects.append(Effect(time, LASTED))
+            effects.append(Effect(say("lasted-at-least" if still else "lasted", seconds=seconds), LASTED))
         names = list(dict.fromkeys(one.finding.subject for one in grave))
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        effects.append(Effect(f"Concerned: {', '.join(names[:_NAMED])}{more}", "#evidence"))
+        effects.append(Effect(say("concerned", subjects=names), "#evidence"))
     return (*effects, *_money(diagnosis, [one.finding for one in grave], notes))
 
 
 def effects_of(found: Sequence[Dossier]) -> Iterator[Effect]:
     """What these findings measured, in the user's terms, the gravest first; what one brought about is told once."""
     told: list[tuple[str, Dossier]] = []
-    for name, (single, many) in _EFFECTS.items():
+    for name in _EFFECTS:
         kind = _KINDS.get(name, name)
         for one in found:
             measures = one.finding.measures
             if measures.get(name) and not any(kind == other and _kin(one, known, name) for other, known in told):
                 told.append((kind, one))
-                words = (single if measures[name] == 1 else many).format(units.told(measures, name))
+                effect = say(name, amount=Measure(name, units.interval(measures, name)))
                 several = sum(other == kind for other, _ in told) > 1
-                yield Effect(f"{words} ({one.finding.subject})" if several else words, f"#{one.anchor}-{name}")
+                text = say("of", effect=effect, subject=one.finding.subject) if several else effect
+                yield Effect(text, f"#{one.anchor}-{name}")
 
 
 def _copies(diagnosis: Diagnosis) -> Iterator[Effect]:
@@ -95,11 +79,7 @@ def _copies(diagnosis: Diagnosis) -> Iterator[Effect]:
     stages = [stage for way in diagnosis.chains for stage in way.stages if stage.again]
     worst = max(stages, key=lambda stage: stage.again, default=None)
     if worst is not None and not counted:
-        many = worst.again
-        yield Effect(
-            f"{units.number(many)} {'copy' if many == 1 else 'copies'} too many in the ledgers of {worst.who}",
-            "#evidence",
-        )
+        yield Effect(say("copies", copies=worst.again, who=worst.who), "#evidence")
 
 
 def _kin(one: Dossier, other: Dossier, name: str) -> bool:
@@ -126,8 +106,10 @@ def _money(diagnosis: Diagnosis, grave: Sequence[Finding], notes: IncidentNotes)
     parts = [part for part in _parts(diagnosis, grave, notes, notes.cost) if part[1] and part[2]]
     if parts:
         total = sum(count * rate for _, count, rate in parts)
-        how = " + ".join(f"{units.number(count)} {what} × {rate:g}" for what, count, rate in parts)
-        yield Effect(f"It cost about {total:,.2f} {notes.cost.currency}", how=f"{how}, by the rates of incident.yml")
+        how = say(
+            "by-rates", parts=[say("rate", what=what, count=count, rate=f"{rate:g}") for what, count, rate in parts]
+        )
+        yield Effect(say("cost", total=f"{total:,.2f}", currency=notes.cost.currency), how=how)
 
 
 def _parts(
@@ -137,7 +119,7 @@ def _parts(
     gone = max((finding.measures.get(name, 0.0) for finding in grave for name in GONE), default=0.0)
     again = max((finding.measures.get(name, 0.0) for finding in grave for name in AGAIN), default=0.0)
     waste = max((finding.measures.get("excess_bytes", 0.0) for finding in grave), default=0.0)
-    yield "lost messages", gone, cost.per_lost_message
-    yield "repeats", again, cost.per_repeated_message
+    yield "lost", gone, cost.per_lost_message
+    yield "repeated", again, cost.per_repeated_message
     yield "minutes", (lasted(diagnosis, grave[0], notes) or 0.0) / 60, cost.per_minute
-    yield "GB", waste / 1e9, cost.per_gigabyte
+    yield "gigabytes", waste / 1e9, cost.per_gigabyte

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mqlab import units
+from mqlab import words
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
@@ -17,7 +17,8 @@ from mqlab.reporting.course import course
 from mqlab.reporting.evidence import DELIVERY, Dossier, by_time, family, harmful
 from mqlab.reporting.follow_up import Action, Noticed, Question, actions, noticed, questions
 from mqlab.reporting.impact import Effect, effects_of, impact
-from mqlab.shared.wording import few
+
+say = words.room("story")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,61 +58,61 @@ def _summary(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Iterator[str]:
     if lead.certainty is Certainty.POSSIBLE:
         return
     if told := next(effects_of([found[0]]), None):
-        yield f"{told.text}."
+        yield say("effect", effect=told.text)
     besides = [one.finding for one in found[1:] if harmful(one.finding)]
     brought = list(dict.fromkeys(one.incident for one in besides if lead.brings(one)))
     others = list(dict.fromkeys(one.incident for one in besides if one.incident not in brought))
     if brought:
-        yield f"It brought more with it: {few([cause(slug) for slug in brought], 3)}."
+        yield say("brought", causes=list(map(cause, brought)))
     if others:
-        yield f"Found besides: {few([cause(slug) for slug in others], 3)}."
+        yield say("besides", causes=list(map(cause, others)))
     if outcome := _outcome(lead):
         yield outcome
 
 
 def _what(lead: Finding) -> str:
     """When it was, what happened, and to whom."""
-    begin, end, who = lead.started_at, lead.ended_at, lead.facts.get("who", lead.subject)
-    why = cause(lead.incident)
-    if lead.certainty is Certainty.POSSIBLE:
-        return f"A risk that the settings make, no incident: {why} ({who})."
-    if begin is None:
-        return f"At a time that the material does not tell, {why} ({who})."
-    if end is None or lead.ongoing:
-        return f"Since {units.stamp(begin)} UTC, {why} ({who})."
-    if end == begin:
-        return f"At {units.stamp(begin)} UTC, {why} ({who})."
-    lasted = units.duration((end - begin).total_seconds())
-    return f"From {units.stamp(begin)} to {units.clock(end)} UTC, for {lasted}, {why} ({who})."
+    begin, end = lead.started_at, lead.ended_at
+    goes_on = end is None or lead.ongoing
+    spans = begin is not None and end is not None and end != begin and not goes_on
+    return say(
+        "what",
+        risk=lead.certainty is Certainty.POSSIBLE,
+        since=begin,
+        until=end if spans else None,
+        seconds=(end - begin).total_seconds() if begin and end else None,
+        open=goes_on,
+        why=cause(lead.incident),
+        who=lead.facts.get("who", lead.subject),
+    )
 
 
 def _outcome(lead: Finding) -> str:
     if lead.severity is Severity.NOTICE:
-        return "That is no fault, and nothing needs to be done."
+        return say("no-fault")
     if lead.ongoing:
-        return "It was still going on at the end of the material."
+        return say("goes-on")
     if (cure := lead.cure) is not None:
-        changed = f"{cure.what} {cure.before} → {cure.after}"
-        return f"It ended, and then this changed, which is probably what ended it: {changed}."
+        return say("ended-by", change=say("change", what=cure.what, before=cure.before, after=cure.after))
     if family(lead.incident) == DELIVERY:
         return ""
     if lead.ended_at is None:
-        return "Its end is not in the material."
-    return "It ended." if lead.over else "Whether it was over then is not in the material."
+        return say("no-end")
+    return say("ended" if lead.over else "end-unknown")
 
 
 def _of_no_lead(diagnosis: Diagnosis) -> Iterator[str]:
     verdict = diagnosis.verdict
     if verdict.incident == "healthy":
-        yield f"{units.counted(len(diagnosis.clear), 'kind')} of incident were looked for and none was there."
+        yield say("healthy", kinds=len(diagnosis.clear))
         for one in diagnosis.findings[:2]:
-            yield f"Seen, and no fault: {one.statement.partition('. ')[0].rstrip('.')}."
+            yield say("seen", statement=one.statement)
         return
     if not verdict.hypotheses and not diagnosis.symptoms:
         yield verdict.statement
         return
-    yield "There are signs of trouble, and the material does not prove what is behind them."
+    yield say("unproven")
     if verdict.hypotheses:
-        yield f"It may be that {' or that '.join(cause(one.incident) for one in verdict.hypotheses[:3])}."
+        yield say("maybe", causes=[cause(one.incident) for one in verdict.hypotheses[:3]])
     if diagnosis.symptoms:
-        yield f"The earliest sign that nothing explains: {diagnosis.symptoms[0]}."
+        yield say("symptom", symptom=diagnosis.symptoms[0])

@@ -6,6 +6,7 @@
 - ``duration brief clock stamp size percent portion factor rate number digits tenths``: as ``mqlab.units`` writes
   numbers and moments;
 - ``and``, ``or``, ``by …``: several joined, ``by ; `` with that mark;
+- ``opening``: the first sentence of a text, without its full stop;
 - ``few 3``: the first three, and how many there are besides;
 - ``of table``: what the room's table of that name says for the value (``[cause]``, ``pause = "…"``);
 - ``one|many``: one of two words, by whether the value is 1 (of several: whether it is one of them);
@@ -18,6 +19,7 @@ an empty one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -114,6 +116,8 @@ class _Filling:
             return rest.join(map(self._said, value))
         if word == "few" and rest:
             return self._few(value, int(rest))
+        if form == "opening":
+            return re.split(r"\. |。", self._said(value))[0].rstrip(".")
         if form in _AND["en"]:
             return self._joined([self._said(one) for one in value], _AND["en"].index(form))
         if "|" in form:

@@ -10,6 +10,7 @@ from mqlab.hypotheses import Hypothesis
 from mqlab.mqtt.chain_stages import Chain
 from mqlab.scope import SYSTEMS
 from mqlab.symptoms.change_points import Riser
+from mqlab.words import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Material:
     rejected_lines: int
     unrecognised: tuple[str, ...]
     window: tuple[float | None, float | None]
-    time_zones: Mapping[str, str]
+    time_zones: Mapping[str, Text]
+    """Of each log, with its zone and why it is taken to be that."""
     copies: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Sources of which lines were left out, since another one has them too: which one, and how many."""
 

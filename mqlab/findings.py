@@ -214,7 +214,7 @@ def finding(
     usual = Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING
     known = {name: float(value) for name, value in measures.items() if value is not None}
     course = [Moment(at, what) for time, what in moments if (at := moment(time)) is not None]
-    seen = {"subject": subject, "since": moment(span[0]), "until": moment(span[1]), **_measured(known), **(slots or {})}
+    seen = {"subject": subject, "since": moment(span[0]), "until": moment(span[1]), **measured(known), **(slots or {})}
     return Finding(
         id=f"{incident}:{name or subject}",
         incident=incident,
@@ -238,7 +238,7 @@ def finding(
     )
 
 
-def _measured(known: Mapping[str, float]) -> dict[str, Measure]:
+def measured(known: Mapping[str, float]) -> dict[str, Measure]:
     """Measures with their bounds, as texts show them."""
     return {
         name: Measure(name, Interval(known.get(f"{name}_low", value), value, known.get(f"{name}_high", value)))

@@ -19,6 +19,9 @@ from mqlab.hypotheses import is_likely
 from mqlab.known_errors import known_errors
 from mqlab.notes import IncidentNotes
 from mqlab.scope import SYSTEMS
+from mqlab.words import room
+
+say = room("headline")
 
 _LONGEST_NAME = 60
 _SHARE = "$share/"
@@ -77,32 +80,27 @@ def _of_finding(diagnosis: Diagnosis, first: Finding) -> str:
     cost = _filled(texts.cost, slots)
     why = _filled(texts.cause, slots) or cause(first.incident)
     if first.certainty is Certainty.POSSIBLE:
-        return f"A risk, no incident: {why}"
+        return say("risk", why=why)
     if first.severity is Severity.NOTICE and not cost:
-        return f"No incident: {why}"
+        return say("notice", why=why)
     if first.certainty is Certainty.PROVEN:
-        return _capital(f"{cost}: {why}" if cost else why)
-    return _capital(f"{cost}; likely cause: {why}") if cost else f"Most likely: {why}"
+        return say("proven", cost=_capital(cost) or None, why=why if cost else _capital(why))
+    return say("likely", cost=_capital(cost) or None, why=why)
 
 
 def _of_none(diagnosis: Diagnosis) -> str:
     verdict, (since, until) = diagnosis.verdict, diagnosis.material.window
     if verdict.incident != "undetermined":
         absent = {one.incident for one in diagnosis.not_checked}
-        names = ", ".join(name for slug, name in SYSTEMS.items() if slug not in absent)
-        if since is None or until is None or not names:
-            return f"Nothing wrong found: {len(diagnosis.clear)} classes of incident ruled out"
-        watched = units.duration(until - since)
-        return f"Nothing wrong found in {watched} of {names}: {len(diagnosis.clear)} classes of incident ruled out"
-    if verdict.hypotheses:
-        first = verdict.hypotheses[0]
-        if is_likely(first):
-            calm = first.incident == "healthy"
-            return f"Undetermined; most likely {'nothing is wrong' if calm else cause(first.incident)}"
-        return f"Undetermined; it may be that {cause(first.incident)}"
-    if diagnosis.symptoms:
-        return f"Undetermined: {units.counted(len(diagnosis.symptoms), 'symptom')} that nothing found explains"
-    return "Undetermined: the material does not suffice to call it healthy"
+        names = [name for slug, name in SYSTEMS.items() if slug not in absent]
+        watched = None if since is None or until is None else until - since
+        return say("healthy", clear=len(diagnosis.clear), systems=names, watched=watched)
+    first = next(iter(verdict.hypotheses), None)
+    if first is None:
+        return say("undetermined", symptoms=len(diagnosis.symptoms))
+    if not is_likely(first):
+        return say("undetermined", maybe=cause(first.incident))
+    return say("undetermined", calm=first.incident == "healthy", likely=cause(first.incident))
 
 
 def _texts(finding: Finding) -> Incident:

@@ -7,12 +7,12 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
-from itertools import islice
+from itertools import dropwhile, islice
 
 from mqlab import units
 from mqlab.delivery.rows import Audit
 from mqlab.diagnosis import Diagnosis, Verdict
-from mqlab.findings import Change, Evidence, Finding, Severity
+from mqlab.findings import Change, Evidence, Finding, Severity, measured
 from mqlab.frames import where
 from mqlab.languages import said
 from mqlab.languages.width import wrapped
@@ -25,9 +25,10 @@ from mqlab.screens.audit import loss
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, labelled, line, placed, proof, row, sentences
 from mqlab.symptoms import change_points
 from mqlab.terminal import safe
-from mqlab.words import listed, room
+from mqlab.words import Text, listed, pieces, room
+from mqlab.words.filling import Value
 
-say = room("selfcheck")
+say, withdrawn = room("screen"), room("selfcheck")
 
 _PROOFS = 5
 _LEAST_DRAIN = 1.0
@@ -35,11 +36,9 @@ _LEAST_DRAIN = 1.0
 _MOST_EFFECTS = 3
 _OF_CLASS = 3
 """Findings of one class that are told one by one."""
-_LIFE = re.compile(
-    r"(?:process )?(?P<who>.+?)(?: started: running|: running|: starting"
-    r"|(?P<end> exited: (?P<status>status \d+)| exited: .*|: stopping in good order))"
-)
-"""What a change says of the life of a broker or process."""
+_STARTS = ("running", "starting")
+_ENDS = ("status", "ended", "stopping")
+"""What changes tell of the life of a broker or process."""
 _MOST_MOMENTS = 6
 _DIGITS = re.compile(r"\d+")
 _REMARKS = {
@@ -57,7 +56,7 @@ def screen(
     lead = next((f for f in diagnosis.findings if f.severity > Severity.NOTICE), None)
     lines = list(_headline(diagnosis, lead))
     lines += _of_finding(diagnosis, lead, tz, audits) if lead is not None else _of_quiet(diagnosis, tz, audits)
-    lines += row("PLACES", f"all in {archive.removesuffix('!/')}") if archive else ()
+    lines += row("PLACES", say("places", archive=archive.removesuffix("!/"))) if archive else ()
     lines += [*_coverage(diagnosis), *_next_steps(diagnosis, paths, exit_code(diagnosis))]
     if why:
         lines += _every_class(diagnosis)
@@ -90,8 +89,8 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
     yield from _proofs(lead)
     yield from _others(diagnosis, lead, tz)
     for one in diagnosis.verdict.hypotheses:
-        to_tell = f"; to tell: {one.settle[0].missing}" if one.settle else ""
-        yield from row("MAYBE", f"{one.incident}: {one.explains[0]}{to_tell}", 2)
+        missing = one.settle[0].missing if one.settle else None
+        yield from row("MAYBE", say("maybe", incident=one.incident, sign=one.explains[0], missing=missing), 2)
     yield from audit.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, lead, audits, tz), 4)
     yield from _rejected(diagnosis)
@@ -104,10 +103,10 @@ def _course(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
     near = _relevant(diagnosis.changes, lead)
     yield from row("STATUS", _status(diagnosis, lead, near, tz))
     if cost := list(islice(_effects(diagnosis, lead), _MOST_EFFECTS)):
-        yield line("IMPACT", "; ".join(map(said, cost)))
+        yield line("IMPACT", listed(cost))
     yield from row("WHEN", when) if (when := _when(lead, tz)) else ()
     if (trigger := lead.trigger) is not None:
-        yield placed("TRIGGER", f"{_clock(trigger.at, tz)} {said(trigger.what)}", where(trigger.evidence))
+        yield placed("TRIGGER", say("at", at=_clock(trigger.at, tz), what=trigger.what), where(trigger.evidence))
     first = change_points.order(change_points.during(diagnosis.risers, lead), tz)
     yield from row("EARLIEST", first, 3) if first else ()
     for number, change in enumerate(near):
@@ -120,8 +119,9 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
     weighed = {text for hypothesis in diagnosis.verdict.hypotheses for text in hypothesis.explains}
     alone = [finding for finding in diagnosis.findings if finding.statement not in weighed]
     for finding in _some(alone):
-        told = "" if finding.statement == diagnosis.verdict.statement else f": {finding.statement}"
-        yield from row("NOTICE", f"{finding.incident} {said(finding.certainty.name)}{told}", 3)
+        what = None if finding.statement == diagnosis.verdict.statement else finding.statement
+        told = say("finding", incident=finding.incident, certainty=finding.certainty.name, what=what)
+        yield from row("NOTICE", told, 3)
         yield from (proof("", evidence) for evidence in finding.evidence[:2])
     yield from _left_out(alone)
     yield from _hypotheses(diagnosis.verdict)
@@ -138,48 +138,50 @@ def _hypotheses(verdict: Verdict) -> Iterator[str]:
     """Each with its share of the lines, what proves it, what speaks against it, and how to tell."""
     shown: set[Evidence] = set()
     for hypothesis in verdict.hypotheses:
-        share, signs = units.percent(hypothesis.weight), "; ".join(hypothesis.explains[:2])
-        is_calm = hypothesis.incident == "healthy"
-        yield from row(
-            "MAYBE", f"healthy: {signs}" if is_calm else f"{hypothesis.incident}, would explain {share}: {signs}", 2
-        )
+        signs, calm = hypothesis.explains[:2], hypothesis.incident == "healthy"
+        told = say("hypothesis", incident=hypothesis.incident, calm=calm, share=hypothesis.weight, signs=signs)
+        yield from row("MAYBE", told, 2)
         fresh = [evidence for evidence in hypothesis.evidence[:2] if evidence not in shown]
         shown.update(fresh)
         yield from (proof("", evidence, "  ") for evidence in fresh)
-        yield from (line("", f"  against: {text}") for text in hypothesis.against)
+        yield from (line("", say("against", text=text)) for text in hypothesis.against)
         for way in hypothesis.settle[:1]:
-            yield from row("", f"  to tell: {way.missing}:", 2)
-            yield from row("", f"    {way.fetch}", 3)
+            yield from row("", say("to-tell", missing=way.missing), 2)
+            yield from row("", say("fetch", command=way.fetch), 3)
 
 
 def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzinfo) -> str:
-    if lead.ongoing:
-        told = "STILL OPEN at the end of the material"
-    elif lead.ended_at is None:
-        told = "its end is not in the material"
-    else:
-        told = f"{'ended' if lead.over else 'last seen'} {lead.ended_at.astimezone(tz):%H:%M:%S}"
-        if (cure := lead.cure) is not None:
-            changed = f"{cure.what} {cure.before} -> {cure.after}"
-            told += (
-                f", then {'the change below' if any(map(lead.was_cured_by, near)) else changed} (inferred mitigation)"
-            )
     still = sum(f.ongoing for f in diagnosis.findings if f is not lead and f.severity > Severity.NOTICE)
-    return told + (f"; {still} other finding{'s' if still != 1 else ''} STILL OPEN" if still else "")
+    if lead.ongoing or lead.ended_at is None:
+        return say("status", state="open" if lead.ongoing else "no-end", open=still)
+    cure = lead.cure
+    return say(
+        "status",
+        state="ended" if lead.over else "seen",
+        at=_clock(lead.ended_at, tz),
+        below=any(map(lead.was_cured_by, near)),
+        cure=cure and say("cure", what=cure.what, was=cure.before, after=cure.after),
+        open=still,
+    )
 
 
 def _when(lead: Finding, tz: tzinfo) -> str:
-    parts = [(one.at, f"{_clock(one.at, tz)} {said(one.what)}") for one in lead.moments]
-    if lead.started_at:
-        parts.append((lead.started_at, f"{_clock(lead.started_at, tz)} began"))
-    known = [text for _, text in sorted(parts, key=lambda part: part[0])]
-    day = f"{lead.started_at.astimezone(tz):%Y-%m-%d} {'UTC' if tz is UTC else tz}" if lead.started_at else ""
-    return f"{' | '.join(known)}   {said(day)}".rstrip()
+    """Its moments by time, then the day."""
+    begin = lead.started_at
+    parts = [(one.at, say("at", at=_clock(one.at, tz), what=one.what)) for one in lead.moments]
+    if begin:
+        parts.append((begin, say("began", at=_clock(begin, tz))))
+    if not parts:
+        return ""
+    moments = [text for _, text in sorted(parts, key=lambda part: part[0])]
+    date = f"{begin.astimezone(tz):%Y-%m-%d}" if begin else None
+    return say("when", moments=moments, date=date, zone="UTC" if tz is UTC else str(tz))
 
 
-def _clock(at: datetime, tz: tzinfo) -> str:
+def _clock(at: datetime | float, tz: tzinfo) -> str:
     """Time of day in *tz*; as it was written where nothing tells the date."""
-    return f"{at.astimezone(UTC if units.is_dateless(at.timestamp()) else tz):%H:%M:%S}"
+    moment = at if isinstance(at, datetime) else datetime.fromtimestamp(at, UTC)
+    return f"{moment.astimezone(UTC if units.is_dateless(moment.timestamp()) else tz):%H:%M:%S}"
 
 
 def _relevant(changes: Sequence[Change], lead: Finding) -> Sequence[Change]:
@@ -191,13 +193,13 @@ def _relevant(changes: Sequence[Change], lead: Finding) -> Sequence[Change]:
 
 def _change(change: Change, tz: tzinfo) -> tuple[str, str]:
     """What changed, and where it stands."""
-    at = "undated " if change.at is None else f"{datetime.fromtimestamp(change.at, tz):%H:%M:%S} "
-    value = f" {change.before} -> {change.after}" if change.before is not None else f": {change.after}"
+    at = None if change.at is None else _clock(change.at, tz)
     places, before = [], ""
     for evidence in change.evidence:
         places.append(f":{evidence.line}" if evidence.source == before else f"{evidence.source}:{evidence.line}")
         before = evidence.source
-    return f"{at}{change.what}{value}", " -> ".join(places)
+    told = say("change", at=at, what=change.what, was=change.before, after=change.after or "—")
+    return told, " -> ".join(places)
 
 
 def _is_over_at_once(lead: Finding) -> bool:
@@ -206,18 +208,20 @@ def _is_over_at_once(lead: Finding) -> bool:
 
 def _restarts(changes: Sequence[Change], tz: tzinfo) -> Iterator[str]:
     """Each broker and process that came back after an end that was seen, with its last ends and starts."""
-    lives: dict[str, list[tuple[float, str]]] = {}
+    lives: dict[str, list[tuple[float, bool, str]]] = {}
     for change in changes:
-        life = _LIFE.fullmatch(f"{change.what}: {change.after}")
-        if life is not None and change.at is not None and change.before is None:
-            ended = life["end"] and (f"exited with {life['status']}" if life["status"] else "stopped")
-            lives.setdefault(life["who"], []).append((change.at, ended or "started"))
-    for who, moments in list(lives.items()):
-        moments.sort()
-        ends = [number for number, (_, what) in enumerate(moments) if what != "started"]
-        if ends and any(what == "started" for _, what in moments[ends[0] :]):
-            known = [f"{datetime.fromtimestamp(at, tz):%H:%M:%S} {what}" for at, what in moments[ends[0] :]]
-            yield f"{who}: {', '.join(known[-_MOST_MOMENTS:])}"
+        what, after = change.what, change.after
+        if change.at is None or change.before is not None or not isinstance(after, Text):
+            continue
+        if after.room == "changes" and after.key in (*_STARTS, *_ENDS) and isinstance(what, Text):
+            told = say("moment", at=_clock(change.at, tz), how=after.key, status=after)
+            who = str(what.values.get("process") or what)
+            lives.setdefault(who, []).append((change.at, after.key in _STARTS, told))
+    for who, moments in lives.items():
+        moments.sort(key=lambda one: one[:2])
+        since = list(dropwhile(lambda one: one[1], moments))
+        if any(started for _, started, _ in since):
+            yield say("restarts", who=who, moments=[told for *_, told in since[-_MOST_MOMENTS:]])
 
 
 def _traffic(lead: Finding) -> Iterator[str]:
@@ -225,20 +229,15 @@ def _traffic(lead: Finding) -> Iterator[str]:
     if not measures.get("bytes_out"):
         return
     known = (("peak", "peak_amplification_factor"), ("before", "healthy_factor"), ("after", "factor_after"))
-    others = "; ".join(f"{name} {units.factor(measures[key])}" for name, key in known if key in measures)
-    text = f"in {units.told(measures, 'bytes_in')}, " if "bytes_in" in measures else ""
-    text += f"out {units.told(measures, 'bytes_out')}"
-    if "amplification_factor" in measures:
-        text += f" = {units.told(measures, 'amplification_factor')}"
-    if ledger:
-        lasted = units.duration((ledger.ended_at - ledger.started_at).total_seconds())
-        text = f"{ledger.how or ledger.host}, {lasted}: {text}"
-    yield line("TRAFFIC", text + (f"   ({others})" if others else ""))
+    factors = [say(name, factor=measures[key]) for name, key in known if key in measures]
+    lasted = (ledger.ended_at - ledger.started_at).total_seconds() if ledger else None
+    how = (ledger.how or ledger.host) if ledger else None
+    yield line("TRAFFIC", say("traffic", how=how, lasted=lasted, factors=factors, **measured(measures)))
     for stage in ledger.stages if ledger else ():
         share = units.percent(stage.bytes / ledger.bytes_out) if ledger and ledger.bytes_out else ""
-        checked = stage.cross_check if stage.name == "rejected-batches" else None
-        second = said(f"(cross check: {said(checked)})") if checked else ""
-        yield line("", f"{share:>7} {units.size(stage.bytes):>9}  {said(stage.label)}  {second}".rstrip())
+        second = stage.cross_check if stage.name == "rejected-batches" else None
+        size = f"{units.size(stage.bytes):>9}"
+        yield line("", say("stage", share=f"{share:>7}", size=size, label=stage.label, second=second))
 
 
 def _proofs(lead: Finding) -> Iterator[str]:
@@ -251,9 +250,8 @@ def _proofs(lead: Finding) -> Iterator[str]:
         seen.add(kind)
         yield proof(label, evidence)
         if label and "attempts" in lead.facts and "split_count" in lead.measures:
-            count = units.number(lead.measures["split_count"])
-            told = f"{count} such lines, attempts left always {lead.facts['attempts']}"
-            yield line("", f"{told}; by partition {lead.facts.get('partitions', '?')}")
+            lines, attempts = lead.measures["split_count"], lead.facts["attempts"]
+            yield line("", say("repeated", lines=lines, attempts=attempts, partitions=lead.facts.get("partitions")))
         label = ""
 
 
@@ -275,65 +273,83 @@ def _left_out(findings: Sequence[Finding]) -> Iterator[str]:
     """How many of each class ``_some`` leaves out."""
     for incident, many in Counter(finding.incident for finding in findings).items():
         if many > _OF_CLASS:
-            left = units.counted(many - _OF_CLASS, f"more {incident} finding")
-            yield line("", f"{left} (mqlab triage --format json lists all)")
+            yield line("", say("left-out", more=many - _OF_CLASS, incident=incident))
 
 
 def _others(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
     others = [f for f in diagnosis.findings if f is not lead and f.severity is not Severity.NOTICE]
     for other in _some(others):
         last = max((e for e in other.evidence if e.line and not e.pointer), key=lambda e: e.line or 0, default=None)
-        seen = f", last seen {other.ended_at.astimezone(tz):%H:%M:%S}" if other.ended_at else ""
-        head = f"{said(other.severity.name)} {other.incident} {said(other.certainty.name)}{said(seen)}"
-        told = said(next(_effects(diagnosis, other), other.subject))
-        yield placed(
-            "OPEN" if other.ongoing else "ALSO", f"{head}: {told}", f"{last.source}:{last.line}" if last else ""
+        told = say(
+            "finding",
+            grave=other.severity.name,
+            incident=other.incident,
+            certainty=other.certainty.name,
+            at=_clock(other.ended_at, tz) if other.ended_at else None,
+            what=next(_effects(diagnosis, other), other.subject),
         )
+        yield placed("OPEN" if other.ongoing else "ALSO", told, f"{last.source}:{last.line}" if last else "")
     yield from _left_out(others)
 
 
 def _rejected(diagnosis: Diagnosis) -> Iterator[str]:
     for number, entry in enumerate(diagnosis.rejected[:4]):
-        yield line(" " * LABEL if number else "RULED OUT", f"{entry.incident}: {entry.because}")
+        yield line(" " * LABEL if number else "RULED OUT", say("of", name=entry.incident, text=entry.because))
 
 
-_CLOCKS = (("aligned", "aligned"), ("the log prints", "by a printed epoch"), ("given", "given"))
+_KNOWN = {
+    "generations": "aligned",
+    "events": "aligned",
+    "printed": "printed",
+    "given": "given",
+    "corrected": "corrected",
+}
+"""How a clock is known, by the text that tells why."""
 
 
 def _coverage(diagnosis: Diagnosis) -> Iterator[str]:
     """What was read, checked, missing."""
     material = diagnosis.material
-    unread = f"{len(material.unrecognised)} unrecognised"
-    if material.unrecognised:
-        unread += f" ({', '.join(material.unrecognised[:2])}{' …' if len(material.unrecognised) > 2 else ''})"
-    numbers = f"{units.counted(material.lines, 'line')} = {units.number(material.data_lines)} data + "
-    copied = sum(lines for _, lines in material.copies.values())
-    numbers += f"{units.number(material.noise_lines)} noise + {units.number(material.rejected_lines)} rejected"
-    numbers += f", {units.number(copied)} of them in copies" if copied else ""
-    files = units.counted(material.files, "file")
-    yield from row("COVERED", f"{files}, {units.size(material.bytes)}, {numbers}; {unread}", 2)
-    unchecked = f"NOT CHECKED {len(diagnosis.unchecked)} (mqlab triage --why)"
-    yield line("", " | ".join([f"CLEAR {len(diagnosis.clear)}", unchecked, *(n.missing[0] for n in diagnosis.absent)]))
+    unread, copied = material.unrecognised, sum(lines for _, lines in material.copies.values())
+    covered = say(
+        "covered",
+        files=material.files,
+        bytes=material.bytes,
+        lines=material.lines,
+        data=material.data_lines,
+        noise=material.noise_lines,
+        rejected=material.rejected_lines,
+        copied=copied,
+        unread=len(unread),
+        sources=unread[:2],
+        more=len(unread) > 2,
+    )
+    yield from row("COVERED", covered, 2)
+    absent = [one.missing[0] for one in diagnosis.absent]
+    yield line("", say("checked", clear=len(diagnosis.clear), unchecked=len(diagnosis.unchecked), systems=absent))
     if material.time_zones:
         yield line("CLOCKS", _clocks(diagnosis))
     for number, gap in enumerate(diagnosis.gaps[:3]):
-        more = f"  (+{len(diagnosis.gaps) - 3} more)" if number == 2 and len(diagnosis.gaps) > 3 else ""
-        yield line("" if number else "GAPS", gap + more)
+        yield line("" if number else "GAPS", say("gap", gap=gap, more=max(0, len(diagnosis.gaps) - 3) * (number == 2)))
 
 
 def _clocks(diagnosis: Diagnosis) -> str:
+    """How many logs are in each zone, and how that is known."""
     zones: dict[str, Counter[str]] = {}
     for told in diagnosis.material.time_zones.values():
-        zone, _, because = told.partition(": ")
-        how = next((short for start, short in _CLOCKS if because.startswith(start)), "assumed")
-        how = "corrected" if because.endswith(": corrected") else how
-        zones.setdefault(zone, Counter())[how] += 1
-    parts = []
+        zones.setdefault(str(told.values["zone"]), Counter())[_how(told.values["why"])] += 1
+    rows = []
     for zone, ways in sorted(zones.items(), key=lambda kv: (-kv[1].total(), kv[0])):
-        told = ", ".join(f"{count} {how}" for how, count in sorted(ways.items(), key=lambda kv: (-kv[1], kv[0])))
-        logs = f"{zone}: {ways.total()} log{'s' if ways.total() != 1 else ''}"
-        parts.append(logs if zone == "as written" else f"{logs} ({told})")
-    return " | ".join(parts)
+        each = sorted(ways.items(), key=lambda kv: (-kv[1], kv[0]))
+        hows = [] if zone == "as written" else [say("way", logs=logs, how=how) for how, logs in each]
+        rows.append(say("zone", zone=zone, logs=ways.total(), hows=hows))
+    return listed(rows, " | ")
+
+
+def _how(why: Value) -> str:
+    """How a zone is known, by the last of its reasons."""
+    last = pieces(why)[-1] if isinstance(why, Text) else None
+    return _KNOWN.get(last.key, "assumed") if isinstance(last, Text) else "assumed"
 
 
 def _next_steps(diagnosis: Diagnosis, paths: Sequence[str], code: int) -> Iterator[str]:
@@ -345,7 +361,7 @@ def _next_steps(diagnosis: Diagnosis, paths: Sequence[str], code: int) -> Iterat
     steps += [f"mqlab audit {given}"] if any(counted & f.measures.keys() for f in diagnosis.findings) else []
     other = next((f.facts["what_if"] for f in diagnosis.findings if "what_if" in f.facts), None)
     steps += [f"mqlab what-if {given} --set {other}"] if other else []
-    told = said(f"exit code {code} with --exit-code")
+    told = said(say("exit-code", code=code))
     whole = "     ".join([*steps, told])
     lines = [whole] if len(whole) <= ROOM else [*steps[:-1], f"{steps[-1]}     {told}"]
     for number, step in enumerate(lines):
@@ -357,10 +373,12 @@ def _every_class(diagnosis: Diagnosis) -> Iterator[str]:
     yield ""
     yield from row("CLEAR", ", ".join(diagnosis.clear) or "nothing")
     for entry in diagnosis.not_checked:
-        yield from row("", f"{entry.incident}: not checked, missing {'; '.join(entry.missing)}")
+        yield from row("", say("not-checked", incident=entry.incident, missing=entry.missing))
         yield from (f"             {safe(command)}" for command in entry.fetch[:3])
     for source, zone in diagnosis.material.time_zones.items():
-        yield from row("", f"clock of {source}: {zone}")
+        yield from row("", say("clock", source=source, zone=zone))
     if diagnosis.withdrawn:
-        told = [say("withdrawn", claim=one.claim, what=one.what, because=one.because) for one in diagnosis.withdrawn]
+        told = [
+            withdrawn("withdrawn", claim=one.claim, what=one.what, because=one.because) for one in diagnosis.withdrawn
+        ]
         yield from row("WITHDRAWN", listed(told), 3)

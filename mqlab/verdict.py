@@ -274,7 +274,7 @@ def _material(facts: Facts) -> Material:
         rejected_lines=sum(c.rejected for c in coverage),
         unrecognised=tuple(c.source for c in coverage if c.format in ("unrecognised", "binary", "unreadable")),
         window=span(at for at in times if at is not None and not is_dateless(at)),
-        time_zones={c.source: f"{c.zone}: {c.zone_why}" for c in coverage if c.role.is_log},
+        time_zones={c.source: say("zone", zone=c.zone, why=c.zone_why) for c in coverage if c.role.is_log},
         copies={c.source: (c.copy_of, c.copied) for c in coverage if c.copy_of},
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from mqlab import verdict
+from mqlab.clocks import zones
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Episode, Facts, Position, Series, Setting
 from mqlab.findings import Certainty, Change, Evidence, Finding, Severity, Stage, TrafficLedger, Trigger
@@ -199,9 +201,15 @@ def split_loop() -> Finding:
         facts={
             "role": "producer", "client version": "2.1.0",
         },
-        cure=Change(None, "producer mqtt-bridge batch.size", "1638400", "16384"),
+        cure=size_change(),
         trigger=Trigger(at("12:20:34"), "first payload of 6.15 MB", Evidence(log, 83, SPLIT_LINE)),
     )  # fmt: skip
+
+
+def size_change() -> Change:
+    """The change that ended the loop."""
+    place = Evidence("clients/bridge.log", 755, "\tbatch.size = 16384")
+    return Change(at("12:23:20").timestamp(), "producer mqtt-bridge batch.size", "1638400", "16384", (place,))
 
 
 def oversize() -> Finding:
@@ -224,19 +232,20 @@ def oversize() -> Finding:
     )  # fmt: skip
 
 
+ALIGNED = verdict.say("zone", zone="UTC", why=zones.say("events", events=9))
+
+
 def material() -> Material:
     """What was read."""
     return Material(
         files=96, bytes=430000, lines=4210, data_lines=3100, noise_lines=1100, rejected_lines=10, unrecognised=(),
-        window=(at("12:17:26").timestamp(), at("12:25:00").timestamp()), time_zones={"clients/bridge.log": "UTC, aligned"},
+        window=(at("12:17:26").timestamp(), at("12:25:00").timestamp()), time_zones={"clients/bridge.log": ALIGNED},
     )  # fmt: skip
 
 
 def diagnosis(*found: Finding, incident: str | None = None, statement: str | None = None) -> Diagnosis:
     """A diagnosis that holds these findings and the usual rest."""
     first = found[0] if found else None
-    place = Evidence("clients/bridge.log", 755, "\tbatch.size = 16384")
-    change = Change(at("12:23:20").timestamp(), "producer mqtt-bridge batch.size", "1638400", "16384", (place,))
     return Diagnosis(
         version="0.1.0",
         material=material(),
@@ -254,7 +263,7 @@ def diagnosis(*found: Finding, incident: str | None = None, statement: str | Non
         ),
         clear=("unclean-election-loss", "slow-consumer", "session-timeout"),
         not_checked=(NotChecked("acks1-failover-loss", ("what the bridge sent",), ("export the bridge's ledger",)),),
-        changes=(change,) if found else (),
+        changes=(size_change(),) if found else (),
         symptoms=() if found else ("12:20:01 new ERROR shape: disk quota exceeded on <n> (logs/server.log:812)",),
         gaps=("bridge metrics lose ≤ 10 s per crash (452 of 586 splits seen): node counters used instead",),
     )  # fmt: skip

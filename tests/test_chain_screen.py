@@ -53,7 +53,7 @@ def test_a_chain_is_one_row_of_the_triage_screen():
     ]
     shown = screen(replace(diagnosis(incident="healthy"), symptoms=(), chains=(DEAD,)), ["x"])
     assert "CHAIN    published 7,120 -> bridge 5,640" in shown
-    assert "LOSS     as the chain above tells" in shown
+    assert "LOSS     see the chain above" in shown
     assert "CHAIN" not in screen(replace(diagnosis(incident="healthy"), symptoms=()), ["x"])
 
 

@@ -45,10 +45,10 @@ def run(monkeypatch, capfdbinary):
 def test_the_table_shows_each_rebalance_of_a_group_with_what_is_behind_it(run):
     assert run("--group", "billing") == (
         0,
-        "GROUP    billing: 2 rebalances, 3.00 s of standstill; behind them: 1 poll timeout, 1 start\n"
-        "         at        gen  trigger        behind it     client  members  moved   still  delayed  repeated\n"
-        "         10:00:00    1  join*          start         a        0 -> 1      -  3.00 s        -         -\n"
-        "         10:01:00    2  poll timeout*  poll timeout  a        1 -> 0      -       -        -         -\n",
+        "GROUP    billing: 2 rebalances, stood still for 3.00 s; causes: 1 × poll timeout, 1 × start\n"
+        "         at        gen  trigger        cause         client  members  moved  stood still  delayed  repeated\n"
+        "         10:00:00    1  join*          start         a        0 -> 1      -       3.00 s        -         -\n"
+        "         10:01:00    2  poll timeout*  poll timeout  a        1 -> 0      -            -        -         -\n",
     )
 
 

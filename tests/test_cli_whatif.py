@@ -47,23 +47,23 @@ def test_one_screen_tells_what_was_what_would_have_been_and_what_that_is_worth(r
     assert (code, err) == (0, "")
     head, titles, rebalances, *rows = out.splitlines()
     assert head == "WHAT IF  group billing with max.poll.records=50, the incident from 10:00:00 to 10:05:00"
-    assert titles.split() == ["recorded", "replayed", "as", "it", "was", "with", "the", "change"]
+    assert titles.split() == ["recorded", "replayed", "unchanged", "with", "the", "change"]
     assert rebalances.split() == ["rebalances", "12", "12", "(11", "to", "13)", "0"]
     assert [row.split("  ")[0] for row in rows if not row.startswith(" ")] == ["BEFORE", "AFTER", "CHECKED", "ASSUMED"]
     assert (
-        "500 records x 90.0 ms = 45.0 s of 15.0 s between polls: does not fit, 166 records are just enough, 83" in out
+        "500 records x 90.0 ms = 45.0 s, 15.0 s allowed between polls: does not fit, 166 records fit at most, 83" in out
     )
-    assert "50 records x 90.0 ms = 4.50 s of 15.0 s between polls: fits" in out
-    assert "replay of what was: 12 rebalances where 12 were recorded, lag 2,900 where 2,900: agrees" in out
+    assert "50 records x 90.0 ms = 4.50 s, 15.0 s allowed between polls: fits" in out
+    assert "replay without changes: 12 rebalances (12 recorded), lag at the end 2,900 (2,900 recorded): agrees" in out
     assert max(map(len, out.splitlines())) <= 118
 
 
 def test_a_value_that_is_just_enough_is_told_as_such_with_the_one_that_leaves_room(run):
     roomy, tight, over = (run(f"--set max.poll.records={most}")[1] for most in (83, 160, 170))
 
-    assert "83 records x 90.0 ms = 7.47 s of 15.0 s between polls: fits, 166 records are just enough" in roomy
-    assert "160 records x 90.0 ms = 14.4 s of 15.0 s between polls: fits with little room, 166 records are" in tight
-    assert "15.3 s of 15.0 s between polls: does not fit, 166 records are just enough, 83 leave room" in words(over)
+    assert "83 records x 90.0 ms = 7.47 s, 15.0 s allowed between polls: fits, 166 records fit at most" in roomy
+    assert "160 records x 90.0 ms = 14.4 s, 15.0 s allowed between polls: fits with little room, 166 records" in tight
+    assert "15.3 s, 15.0 s allowed between polls: does not fit, 166 records fit at most, 83 leave room" in words(over)
     assert all(max(map(len, out.splitlines())) <= 118 for out in (roomy, tight, over))
 
 
@@ -71,7 +71,7 @@ def test_polls_that_fit_on_average_only_are_told_with_the_longest_of_them(monkey
     uneven = polls(*((45 + 48 * n, 500, 45.0 + 4 * (-1) ** n) for n in range(6)))
     monkeypatch.setattr(groups, "opened", lambda **_: (SimpleNamespace(facts=replace(LOOP, batches=uneven)), UTC))
 
-    assert "fits on average only, polls take up to" in run("--set max.poll.records=160")[1]
+    assert "fits on average only: polls take up to" in run("--set max.poll.records=160")[1]
 
 
 def test_without_a_change_it_replays_what_was(run):

@@ -82,8 +82,8 @@ def test_what_a_wrong_clock_wrote_is_moved_and_coverage_says_so():
     assert (right.flows[0].first_at, right.receipts[0].at) == (pytest.approx(moment), pytest.approx(moment))
     assert (right.passages[0].least, right.passages[0].at) == (pytest.approx(0.7), pytest.approx(moment))
     assert right.coverage[0].zone_why == (
-        "assumed; its clock is 89.7 s ahead of that of logs/mosquitto.log (± 1.0 s, by 3 connections that both saw): "
-        "corrected"
+        "assumed; its clock is 89.7 s ahead of the clock of logs/mosquitto.log (± 1.0 s, by 3 connections that both "
+        "saw): corrected"
     )
 
 

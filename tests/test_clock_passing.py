@@ -81,5 +81,5 @@ def test_a_ledger_beside_a_log_shares_its_clock():
 
 def test_it_is_told_in_words():
     assert Offset(("p",), -90.04, 1.0, 300).said == (
-        "its clock is 90.0 s behind those of the ledgers that note the same 300 messages (± 1.0 s): corrected"
+        "its clock is 90.0 s behind the clocks of the ledgers that note the same 300 messages (± 1.0 s): corrected"
     )

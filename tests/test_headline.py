@@ -77,7 +77,7 @@ def test_without_a_finding_the_title_says_that_nothing_is_wrong_or_what_is_most_
 
     assert title().startswith("Nothing wrong found in 7.57 min of ")
     assert title(verdict=verdict) == "Undetermined; most likely storage was full or could not be written"
-    assert title(verdict=replace(verdict, hypotheses=())) == "Undetermined: 1 symptom that nothing found explains"
+    assert title(verdict=replace(verdict, hypotheses=())) == "Undetermined: 1 symptom that no finding explains"
     assert title(verdict=replace(verdict, hypotheses=()), symptoms=()).startswith("Undetermined: the material")
 
 

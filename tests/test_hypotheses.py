@@ -97,7 +97,7 @@ def test_a_hypothesis_has_no_severity_and_leaves_the_exit_code():
 def test_the_screen_says_first_what_it_most_likely_is_and_how_to_tell():
     text = screen(diagnose(facts(SERVER_LOG, EXPELLED)), ["server.log"])
     assert text.splitlines()[1].startswith("Most likely session-timeout (members expelled")
-    assert "to tell: the consumers' logs" in text
+    assert "to decide: the consumers' logs" in text
 
 
 def test_a_bare_start_is_called_what_it_is_and_too_little_for_health():

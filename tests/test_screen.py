@@ -7,7 +7,8 @@ from datetime import timedelta, timezone
 import pytest
 from report_example import at, example
 
-from mqlab import screen
+from mqlab import changes, screen, verdict
+from mqlab.clocks.zones import say
 from mqlab.diagnosis import NotChecked, Rejected, Verdict
 from mqlab.findings import Change, Evidence, Moment, Severity
 from mqlab.screens import rows
@@ -175,16 +176,13 @@ def test_why_adds_the_classes_that_were_not_checked_and_their_commands():
 
 
 def test_clocks_take_one_row():
-    zones = {
-        "a.log": "UTC: assumed: nothing in the material says",
-        "b.log": "UTC: aligned with zoned sources on 9 shared events",
-        "c.log": "as written: the lines write their zone",
-        "d.log": "+08:00: given by --log-tz",
-    }
+    known = (("UTC", say("assumed")), ("UTC", say("events", events=9)), ("as written", say("written")))
+    known += (("+08:00", say("given")),)
+    zones = {f"{n}.log": verdict.say("zone", zone=zone, why=why) for n, (zone, why) in enumerate(known)}
     found = replace(diagnosis(), material=replace(diagnosis().material, time_zones=zones))
 
     row = row_of(told(found), "CLOCKS")
-    assert row == "CLOCKS   UTC: 2 logs (1 aligned, 1 assumed) | +08:00: 1 log (1 given) | as written: 1 log"
+    assert row == "CLOCKS   UTC: 2 logs (1 by correlation, 1 assumed) | +08:00: 1 log (1 given) | as written: 1 log"
 
 
 def test_of_many_findings_of_a_class_few_are_told_one_by_one():
@@ -244,16 +242,18 @@ def test_what_it_cost_is_said_in_the_users_terms():
     assert row_of(told(), "IMPACT") == "IMPACT   658 MB were sent for nothing"
 
 
-def life(clock, what, after):
-    return Change(at(clock).timestamp(), what, None, after, (Evidence("supervisor.log", 1, ""),))
+def life(clock, what, after, status=None, **who):
+    name, told = changes.say(what, **who), changes.say(after, status=status)
+    return Change(at(clock).timestamp(), name, None, told, (Evidence("supervisor.log", 1, ""),))
 
 
 def test_what_came_back_after_an_end_is_a_restart_and_a_first_start_is_none():
     lives = (
-        life("12:18:27", "process bridge started", "running"), life("12:21:28", "process bridge exited", "status 3"),
-        life("12:21:33", "process bridge started", "running"), life("12:18:00", "broker 1", "running"),
-        life("12:19:00", "broker 2", "stopping in good order"), life("12:19:40", "broker 2", "running"),
-        life("12:24:00", "process worker exited", "status 1"),
+        life("12:18:27", "started", "running", process="bridge"),
+        life("12:21:28", "exited", "status", 3, process="bridge"),
+        life("12:21:33", "started", "running", process="bridge"), life("12:18:00", "broker", "running", broker="1"),
+        life("12:19:00", "broker", "stopping", broker="2"), life("12:19:40", "broker", "running", broker="2"),
+        life("12:24:00", "exited", "status", 1, process="worker"),
     )  # fmt: skip
 
     assert row_of(told(replace(diagnosis(), changes=lives)), "RESTARTS") == (
@@ -304,6 +304,13 @@ def test_an_archive_that_holds_every_place_is_named_once():
     assert text.count("bundle.tar.gz") == 1
     assert row_of(text, "PLACES") == "PLACES   all in bundle.tar.gz"
     assert row_of(text, "EVIDENCE") == row_of(told(replace(diagnosis(), changes=())), "EVIDENCE")
+
+
+def test_a_text_names_no_archive_that_holds_every_place():
+    gap = verdict.say("no-date", file="bundle.tar.gz!/logs/old.log")
+    text = told(replace(packed("bundle.tar.gz", "bundle.tar.gz"), gaps=(gap,)))
+
+    assert row_of(text, "GAPS") == "GAPS     logs/old.log: date not in the log"
 
 
 def test_places_of_two_archives_keep_their_names():

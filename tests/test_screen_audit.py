@@ -158,7 +158,7 @@ def test_what_settings_may_lose_stands_after_the_topics():
         "retention.ms=40000 of group billing on orders: records are lost",
         "each time 10 to 20 records, in 2.00 h at this pace; as it stands   clients/orders.log:2",
         "min.insync.replicas=1 of topic orders: records are lost",
-        "how many is not known; as it stands   clients/orders.log:2",
+        "how many is unknown; as it stands   clients/orders.log:2",
     ]
 
 

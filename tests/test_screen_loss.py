@@ -61,7 +61,7 @@ def test_without_audits_findings_are_summed_with_their_interval():
     assert loss(counted(lost_records=1574, lost_records_least=374, lost_records_most=1574), CALM) == (
         "1,574 records (374 to 1,574) lost"
     )
-    assert loss(counted(lost_records=2, duplicated_records=5), CALM) == "2 records lost; 5 repeats of records"
+    assert loss(counted(lost_records=2, duplicated_records=5), CALM) == "2 records lost; 5 duplicates"
 
 
 def test_where_an_audit_counted_doubles_a_finding_does_not_count_them_again():
@@ -69,11 +69,11 @@ def test_where_an_audit_counted_doubles_a_finding_does_not_count_them_again():
 
 
 def test_copies_that_a_finding_counted_are_told_where_an_audit_counted_none():
-    assert loss(counted(duplicated_records=5), CALM, (SETTINGS_ONLY,)).endswith("; 5 repeats of records")
+    assert loss(counted(duplicated_records=5), CALM, (SETTINGS_ONLY,)).endswith("; 5 duplicates")
 
 
 def test_without_audits_and_findings_it_was_not_checked():
-    assert loss(diagnosis(CALM), CALM) == "NOT CHECKED (send: the application's ledger, offsets before and after)"
+    assert loss(diagnosis(CALM), CALM) == "not checked (needs the application's ledger, offsets before and after)"
 
 
 def test_healthy_material_says_that_nothing_was_lost_where_it_was_counted():

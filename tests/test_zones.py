@@ -51,7 +51,7 @@ def test_a_piece_of_an_hour_long_incident_fits_everywhere_and_stays_assumed():
 
 def test_an_epoch_beside_the_clock_settles_it():
     started = clock(started=((NOON + EAST + 0.2, NOON), (NOON + EAST + 900.4, NOON + 900)))
-    assert label(started, ()) == ("+08:00", "the log prints the epoch time of an event beside its own clock")
+    assert label(started, ()) == ("+08:00", "the log prints an event's epoch time beside its own clock")
 
 
 def test_what_the_user_says_overrides_no_written_zone_and_no_alignment():
@@ -93,7 +93,7 @@ def test_order_of_the_logs_changes_nothing():
 
 def test_a_format_that_fixes_its_zone_needs_no_neighbours():
     ruled = Clock("broker.log", False, (), (), None, "+08:00")
-    assert label(ruled, ()) == ("+08:00", "this format's clock shows it wherever it is written")
+    assert label(ruled, ()) == ("+08:00", "this format always uses it")
 
 
 def test_neither_the_user_nor_shared_events_override_the_format_but_an_epoch_in_the_lines_does():
@@ -105,7 +105,7 @@ def test_neither_the_user_nor_shared_events_override_the_format_but_an_epoch_in_
 
 def test_a_client_whose_id_connects_right_after_it_was_made_is_on_the_brokers_clock():
     made = Clock("client.log", False, (), (), None, met=((NOON + EAST - 16, (NOON, NOON + 7200 + 500)),))
-    assert label(made, ()) == ("+08:00", "a broker saw its client id connect at that moment")
+    assert label(made, ()) == ("+08:00", "a broker saw its client ID connect at that moment")
 
 
 def test_a_client_id_that_connects_at_several_hours_proves_nothing_alone():
@@ -178,7 +178,7 @@ def kin(source, **more):
 def test_the_logs_of_one_broker_show_one_clock():
     server = kin("server.log", started=((NOON + EAST, NOON),))
     zone = settle([server, kin("state-change.log")], (), None, ())["state-change.log"]
-    assert (zone.label, zone.why) == ("+08:00", "that of the other logs of this broker")
+    assert (zone.label, zone.why) == ("+08:00", "same as the other logs of this broker")
 
 
 def test_logs_of_several_brokers_in_one_folder_that_show_different_clocks_lend_none():

@@ -23,6 +23,9 @@ from typing import Any
 
 from mqlab.facts import Episode, Facts, Series
 from mqlab.rows import Flow, Passage, TopicFlow
+from mqlab.words import listed, room
+
+say = room("clocks")
 
 _SPANS = ("episodes", "shapes", "coverage", "flows", "topic_flows")
 """Rows of Facts with a first and a last moment."""
@@ -98,11 +101,14 @@ class Offset:
     @property
     def said(self) -> str:
         """As a sentence's part."""
-        way = "ahead of" if self.seconds > 0 else "behind"
-        others, by = f"those of the ledgers that note the same {self.shared} messages", ""
-        if self.broker:
-            others, by = f"that of {self.broker}", f", by {self.shared} connections that both saw"
-        return f"its clock is {abs(self.seconds):.1f} s {way} {others} (± {self.error:.1f} s{by}): corrected"
+        return say(
+            "corrected",
+            seconds=abs(self.seconds),
+            way="ahead" if self.seconds > 0 else "behind",
+            broker=self.broker,
+            shared=self.shared,
+            error=self.error,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +187,7 @@ def _moved_by_connections(facts: Facts, found: Sequence[Offset]) -> Facts:
     by_source = {source: offset for offset in found for source in offset.sources}
     moved = shifted(facts, {source: -offset.seconds for source, offset in by_source.items()})
     coverage = tuple(
-        replace(c, zone_why=f"{c.zone_why}; {by_source[c.source].said}") if c.source in by_source else c
+        replace(c, zone_why=listed([c.zone_why, by_source[c.source].said])) if c.source in by_source else c
         for c in moved.coverage
     )
     return replace(moved, coverage=coverage)

@@ -17,6 +17,7 @@ from datetime import timedelta, timezone
 from fnmatch import fnmatch
 from itertools import pairwise
 
+from mqlab import words
 from mqlab.clocks.zones import (
     ASSUMED,
     MICRO,
@@ -32,6 +33,8 @@ from mqlab.clocks.zones import (
 from mqlab.formats import exporters, kafka_broker_log
 from mqlab.sources import Reading, Source
 from mqlab.units import parse_zone
+
+say = words.room("clocks")
 
 STEP = 900
 """Zones differ by multiples of fifteen minutes."""
@@ -167,7 +170,7 @@ def _certain(clock: Clock, anchors: Sequence[tuple[float, float]]) -> Zone | Non
     if clock.started:
         offsets = {round((wall - epoch) / STEP) * STEP for wall, epoch in clock.started}
         if len(offsets) == 1 and abs(*offsets) <= _FARTHEST:  # a log of times of day has another date
-            return fixed(offsets.pop(), "the log prints the epoch time of an event beside its own clock")
+            return fixed(offsets.pop(), say("printed"))
     if clock.rule:
         return ruled(clock.rule)
     return _recognised(clock) or _aligned(clock, anchors)
@@ -182,7 +185,7 @@ def _recognised(clock: Clock) -> Zone | None:
     offsets = {o for o in (set.intersection(*fitting) if fitting else ()) if abs(o) <= _FARTHEST}
     if len(offsets) != 1:
         return None
-    return fixed(offsets.pop(), "a broker saw its client id connect at that moment")
+    return fixed(offsets.pop(), say("connect"))
 
 
 def _generations(clocks: Sequence[Clock], certain: Mapping[str, Zone]) -> Mapping[str, set[float]]:
@@ -197,7 +200,7 @@ def _generations(clocks: Sequence[Clock], certain: Mapping[str, Zone]) -> Mappin
 
 def _complete(clock: Clock, told: Mapping[str, set[float]]) -> Zone | None:
     found = by_name(clock.generations, told, STEP)
-    return fixed(found[0], f"aligned on {found[1]} generations of consumer groups that others saw") if found else None
+    return fixed(found[0], say("generations", generations=found[1])) if found else None
 
 
 def _of_kin(clocks: Sequence[Clock], settled: Mapping[str, Zone]) -> Mapping[str, Zone]:
@@ -208,7 +211,7 @@ def _of_kin(clocks: Sequence[Clock], settled: Mapping[str, Zone]) -> Mapping[str
             kin.setdefault(clock.kin, {})[settled[clock.source].label] = settled[clock.source]
     alike = {name: next(iter(zones.values())) for name, zones in kin.items() if len(zones) == 1}
     return {
-        clock.source: replace(alike[clock.kin], why="that of the other logs of this broker")
+        clock.source: replace(alike[clock.kin], why=say("kin"))
         for clock in clocks
         if clock.source not in settled and clock.kin in alike
     }
@@ -229,12 +232,12 @@ def _hull(spans: Sequence[tuple[float, float] | None]) -> tuple[float, float] | 
 
 def _aligned(clock: Clock, anchors: Sequence[tuple[float, float]]) -> Zone | None:
     found = aligned(clock.events, anchors, STEP)
-    return fixed(found[0], f"aligned with zoned sources on {found[1]} shared events") if found else None
+    return fixed(found[0], say("events", events=found[1])) if found else None
 
 
 def _wanted(source: str, wanted: Sequence[tuple[str, str]]) -> Zone | None:
     fitting = [name for glob, name in wanted if fnmatch(source, glob) or fnmatch(source.rsplit("/", 1)[-1], glob)]
-    return Zone(parse_zone(fitting[-1]), fitting[-1], "given by --log-tz") if fitting else None
+    return Zone(parse_zone(fitting[-1]), fitting[-1], say("given")) if fitting else None
 
 
 def _fitting(clock: Clock, offsets: Sequence[timedelta], span: tuple[float, float] | None) -> Zone:
@@ -243,7 +246,7 @@ def _fitting(clock: Clock, offsets: Sequence[timedelta], span: tuple[float, floa
     fits = [o.total_seconds() for o in offsets if _overlap(clock.window, span, o.total_seconds()) > 0]
     if len(fits) != 1:
         return ASSUMED
-    return fixed(int(fits[0]), "assumed: the only zone found in this material in which the log falls into its time")
+    return fixed(int(fits[0]), say("only-fit"))
 
 
 def _overlap(window: tuple[float, float], span: tuple[float, float], offset: float) -> float:

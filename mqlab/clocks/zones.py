@@ -17,9 +17,12 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import partial
 from typing import Any
 
+from mqlab import words
 from mqlab.formats.layouts import NO_YEAR
 from mqlab.sources import Source
 from mqlab.units import NO_DATE, parse_zone
+
+say = words.room("clocks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,8 @@ class Zone:
         return naive.replace(tzinfo=self.tz).timestamp()
 
 
-WRITTEN = Zone(UTC, "as written", "the lines write their zone")
-ASSUMED = Zone(UTC, "UTC", "assumed: nothing in the material says")
+WRITTEN = Zone(UTC, "as written", say("written"))
+ASSUMED = Zone(UTC, "UTC", say("assumed"))
 
 
 Instant = Callable[[str, float | None, int | None], float | None]
@@ -46,7 +49,7 @@ Instant = Callable[[str, float | None, int | None], float | None]
 
 def ruled(rule: str) -> Zone:
     """The zone that a format fixes to the offset *rule*."""
-    return Zone(parse_zone(rule), rule, "this format's clock shows it wherever it is written")
+    return Zone(parse_zone(rule), rule, say("rule"))
 
 
 def fixed(offset: int, why: str) -> Zone:

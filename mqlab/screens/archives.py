@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from mqlab.diagnosis import Diagnosis
+from mqlab.words import Text
 
 _WITHIN = "!/"
 
@@ -33,6 +34,10 @@ def without_archive(diagnosis: Diagnosis) -> Diagnosis:
 def _shortened(value: Any, archive: str) -> Any:
     if type(value) is str:
         return value.replace(archive, "")
+    if isinstance(value, Text):
+        return Text(value.room, value.key, _shortened(value.values, archive)) if archive in value else value
+    if isinstance(value, list):
+        return [_shortened(one, archive) for one in value]
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return type(value)(_shortened(one, archive) for one in value)
     if isinstance(value, Mapping):

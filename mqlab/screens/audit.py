@@ -29,31 +29,28 @@ from mqlab.languages.width import filled, wrapped
 from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage, Whereabouts
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, labelled, line, placed, row
 from mqlab.terminal import safe
-from mqlab.units import counted, number
+from mqlab.units import number
 from mqlab.views import audit_json
 from mqlab.views.audit_json import commands_for
 from mqlab.words import listed, room
 
-say = room("chain")
+say, of_chain = room("audit-screen"), room("chain")
 of_topic = room("delivery-audit")
 
-_SUMS = (
-    ("rejected_records", "{} oversize records rejected"),
-    ("failed_records", "{} records reported as failed (some may be stored)"),
-    ("duplicated_records_at_most", "at most {} records stored twice"),
-)
+_SUMS = ("rejected_records", "failed_records", "duplicated_records_at_most")
 
 
 def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = (), tz: tzinfo = UTC) -> str:
     """What was lost, refused, doubled, or that nothing tells it."""
-    inside = [say("within-mqtt", way=audit_json.sentence(way, tz)) for way in diagnosis.chains if way.system is None]
+    inside = [
+        of_chain("within-mqtt", way=audit_json.sentence(way, tz)) for way in diagnosis.chains if way.system is None
+    ]
     told = [*delivery_path.sentences(audits, tz), *inside, *_found(diagnosis, audits)]
     if lead is not None and lead.measures.get("crashes") and not audits:
-        told.append("unacknowledged at the crashes NOT CHECKED (send: the application's ledger)")
+        told.append(say("crashes"))
     elif not told:
-        unknown = "NOT CHECKED (send: the application's ledger, offsets before and after)"
-        told.append("as the chain above tells" if diagnosis.chains else unknown)
-    return "; ".join(map(said, told))
+        told.append(say("chain" if diagnosis.chains else "unchecked"))
+    return listed(told)
 
 
 def _found(diagnosis: Diagnosis, audits: Sequence[Audit]) -> Iterator[str]:
@@ -68,17 +65,17 @@ def _found(diagnosis: Diagnosis, audits: Sequence[Audit]) -> Iterator[str]:
     if lost and not gone and not any(audit.losses for audit in audits):
         least = sum(m.get("lost_records_least", m["lost_records"]) for m in lost)
         most = sum(m.get("lost_records_most", m["lost_records"]) for m in lost)
-        bounds = f" ({number(least)} to {number(most)})" if least != most else ""
-        yield f"{counted(sum(m['lost_records'] for m in lost), 'record')}{bounds} lost"
-    for name, text in _SUMS:
+        bounds = {"least": least, "most": most} if least != most else {}
+        yield say("lost", records=sum(m["lost_records"] for m in lost), **bounds)
+    for name in _SUMS:
         by_class: dict[str, float] = defaultdict(float)
         for finding in diagnosis.findings:
             by_class[finding.incident] += finding.measures.get(name, 0)
         if most := max(by_class.values(), default=0):
-            yield text.format(number(most))
+            yield say(name, records=most)
     again = max((m.get("duplicated_records", 0) for m in measures), default=0)
     if again and not any(audit.doubled for audit in audits) and not any(s.again for way in ways for s in way.stages):
-        yield f"{counted(again, 'repeat')} of records"
+        yield say("repeats", repeats=again)
 
 
 _MOST_SHARES = 8
@@ -99,8 +96,8 @@ def tables(chains: Sequence[Chain], tz: tzinfo = UTC) -> Iterator[str]:
         yield ""
         yield clipped(f"{said(audit_json.outcome(chain).upper())}  {safe(audit_json.title(chain))}", WIDTH)
         yield from row("", audit_json.sentence(chain, tz))
-        known = "each message's id" if chain.by == "ids" else "counts"
-        yield labelled("PATH") + _stage_row("stage", "messages", "copies", f"who, by {known}")
+        known = say("who", by="ids" if chain.by == "ids" else "counts")
+        yield labelled("PATH") + _stage_row("stage", "messages", "copies", known)
         for stage in chain.stages:
             yield from _stage(stage)
         for place, gap in enumerate(chain.gaps):
@@ -118,12 +115,12 @@ def exit_code(chains: Sequence[Chain]) -> int:
 def _stage(stage: Stage) -> Iterator[str]:
     copies = number(stage.again) if stage.again else ""
     told = listed((part for part in (stage.who, "" if stage.how == BY_IDS else stage.how) if part), ", ")
-    yield labelled("") + _stage_row(say("step", step=stage.step), audit_json.amount(stage), copies, told)
+    yield labelled("") + _stage_row(of_chain("step", step=stage.step), audit_json.amount(stage), copies, told)
     several = len(stage.shares) > 1
     for share in stage.shares[:_MOST_SHARES] if several else ():
         yield placed("", _stage_row("", number(share.messages), "", share.who), share.place)
     if several and len(stage.shares) > _MOST_SHARES:
-        yield line("", f"{number(len(stage.shares) - _MOST_SHARES)} more (mqlab audit --format json lists them)")
+        yield line("", say("more", more=len(stage.shares) - _MOST_SHARES))
 
 
 def _stage_row(step: str, messages: str, copies: str, who: str) -> str:
@@ -133,7 +130,7 @@ def _stage_row(step: str, messages: str, copies: str, who: str) -> str:
 
 def _gap(label: str, gap: Gap, tz: tzinfo) -> Iterator[str]:
     yield from row(label, audit_json.missing(gap, tz), 2)
-    yield from row("", f"  {said(gap.how)}", 2)
+    yield from row("", say("how", how=gap.how), 2)
     for place in gap.evidence[:2]:
         where = f"{place.source}:{place.line}" if place.line else place.source
         yield f"{'':<{LABEL}}  {safe(where)}  {clipped(safe(place.text), 60)}".rstrip()
@@ -152,8 +149,7 @@ _MOST_STAGES = 24
 
 def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
     """The table: a row for each partition, and one for all of them."""
-    told = f"to group {group}" if group else "to the log; no group is known to read it"
-    yield line("PATH", told)
+    yield line("PATH", say("to", group=group))
     shown = telling(rows, _MOST_STAGES)
     table = [cells(one) for one in (*shown, *([total(rows)] if len(rows) > 1 else []))]
     names = [name for name in _COLUMNS if _shown(name, group, table)]
@@ -162,8 +158,7 @@ def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
         names = [name for name in names if name != less or width <= ROOM]
     yield from columns([names, *([safe(one[name]) for name in names] for one in table)], left=(0,))
     if len(shown) < len(rows):
-        more = counted(len(rows) - len(shown), "more partition")
-        yield line("", f"{more} in the sum (mqlab audit --format json lists them)")
+        yield line("", say("in-sum", more=len(rows) - len(shown)))
 
 
 def _shown(name: str, group: str | None, table: Sequence[Mapping[str, str]]) -> bool:
@@ -225,29 +220,33 @@ def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:
 
 
 def _tolls(label: str, tolls: Sequence[Toll], tz: tzinfo) -> Iterator[str]:
-    verb = "acknowledged " if label == "LOST" else ""
-    for toll in tolls:
-        when = delivery_path.between(toll.since, toll.until, tz)
-        told = f"{toll.incident}: {toll.words} {toll.where}"
-        yield line(label, told + (f", {verb}{when}" if when else ""))
+    for number_, toll in enumerate(tolls):
+        told = say(
+            "toll",
+            incident=toll.incident,
+            amount=toll.words,
+            where=toll.where,
+            acknowledged=label == "LOST",
+            between=delivery_path.between(toll.since, toll.until, tz) or None,
+        )
+        yield line("" if number_ else label, told)
         ways = {one.how for one in toll.parts}
-        yield from row("", f"  counted: {', '.join(ways)}", 2) if len(ways) == 1 and all(ways) else ()
+        yield from row("", say("counted", ways=tuple(ways)), 2) if len(ways) == 1 and all(ways) else ()
         yield from (_part(one, len(ways) > 1) for one in toll.parts[:_MOST_PARTS])
         more = len(toll.parts) - _MOST_PARTS
         if more > 0:
-            yield line("", f"  {number(more)} more (mqlab audit --format json lists them)")
-        label = ""
+            yield line("", say("more-parts", more=more))
 
 
 def _risks(risks: Sequence[Risk]) -> Iterator[str]:
     """What settings make possible, whether or not it happened."""
     for place, risk in enumerate(risks[:_MOST_RISKS]):
-        told = f"{risk.setting}={risk.value} of {risk.owner}: {risk.may}"
+        told = say("risk", setting=risk.setting, value=risk.value, owner=risk.owner, may=risk.may)
         yield from row("" if place else "RISKS", told, 2)
-        each = delivery_path.at_stake(risk)
-        yield _placed(f"  {f'each time {each}' if each else 'how many is not known'}; {risk.effective}", risk.evidence)
+        each = delivery_path.at_stake(risk) or None
+        yield _placed(say("at-stake", amount=each, effective=risk.effective), risk.evidence)
     if len(risks) > _MOST_RISKS:
-        yield line("", f"{number(len(risks) - _MOST_RISKS)} more (mqlab audit --format json lists them)")
+        yield line("", say("more", more=len(risks) - _MOST_RISKS))
 
 
 def _placed(text: str, evidence: Sequence[Evidence]) -> str:
@@ -259,6 +258,11 @@ def _placed(text: str, evidence: Sequence[Evidence]) -> str:
 
 def _part(one: Loss | Doubled, own_way: bool) -> str:
     records = one.extra if isinstance(one, Doubled) else one.records
-    told = f"  {partition(one.queue)}: {bounded(records, one.least, one.most)} {delivery_path.offsets(one)}".rstrip()
-    text = f"{told}; counted: {one.how}" if one.how and own_way else told
-    return _placed(text, one.evidence)
+    told = say(
+        "of-partition",
+        partition=partition(one.queue),
+        amount=bounded(records, one.least, one.most),
+        at=delivery_path.offsets(one) or None,
+        how=one.how if own_way and one.how else None,
+    )
+    return _placed(told, one.evidence)

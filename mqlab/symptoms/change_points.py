@@ -22,7 +22,10 @@ from mqlab.models.onsets import Onset, onset
 from mqlab.mqtt.connections import resumed
 from mqlab.rows import GRID
 from mqlab.shared import queues
-from mqlab.units import digits, percent, size
+from mqlab.units import digits, size
+from mqlab.words import room
+
+say = room("change-points")
 
 _PIECES = 10_000
 """Pieces of time, at most, in which something is counted: 14 hours of ``PIECE``; what lasts longer has longer ones."""
@@ -178,7 +181,7 @@ def _counted(
         if place < len(pieces):
             pieces[place] += episode.count
     points = tuple((begin + width * (n + 1), float(many)) for n, many in enumerate(pieces))
-    return Course(quantity, who, f"in {width:,.0f} s", points, told[0].source, events=True)
+    return Course(quantity, who, say("in", seconds=width), points, told[0].source, events=True)
 
 
 def _rate(facts: Facts, series: Series) -> Course:
@@ -266,14 +269,15 @@ def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = 3) -> str:
     began, then = first(risers), consequences(risers)
     if not began:
         return ""
-    told = "; ".join(words(riser, tz) for riser in began[:most])
-    told += f"; {len(began) - most} more" if len(began) > most else ""
-    if len(began) > 1 and not (began[0].who and len({riser.who for riser in began}) == 1):
-        told = f"cannot tell which came first: {told}"
-    if then:
-        told += f"; then {words(then[0], tz)}"
-        told += f" and {len(then) - 1} more" if len(then) > 1 else ""
-    return told
+    alone = len(began) == 1 or (began[0].who and len({riser.who for riser in began}) == 1)
+    return say(
+        "order",
+        unsure=not alone,
+        first=[words(riser, tz) for riser in began[:most]],
+        more=max(0, len(began) - most),
+        next=words(then[0], tz) if then else None,
+        later=len(then) - 1,
+    )
 
 
 def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
@@ -287,17 +291,21 @@ def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
 
 def words(riser: Riser, tz: tzinfo = UTC) -> str:
     """``takeovers of press-07 0 -> 5.00 in 5 s (100.0 % of all) between 11:40:15 and 11:40:20``."""
-    who = f" of {riser.who}" if riser.who else ""
-    part = f" ({percent(riser.share)} of all)" if riser.share is not None else ""
+    rate = riser.unit.removeprefix("B")
     since, until = (f"{datetime.fromtimestamp(at, tz):%H:%M:%S}" for at in (riser.since, riser.at))
-    values = f"{_value(riser.before, riser.unit)} -> {_value(riser.after, riser.unit)}{_unit(riser.unit)}"
-    return f"{riser.quantity}{who} {values}{part} between {since} and {until}"
+    return say(
+        "riser",
+        quantity=riser.quantity,
+        who=riser.who,
+        before=_value(riser.before, riser.unit),
+        after=_value(riser.after, riser.unit),
+        rate=rate if rate.startswith("/") else None,
+        unit=riser.unit if rate else "",
+        share=riser.share,
+        since=since,
+        until=until,
+    )
 
 
 def _value(value: float, unit: str) -> str:
     return size(value) if unit.startswith("B") else digits(value)
-
-
-def _unit(unit: str) -> str:
-    left = unit.removeprefix("B")
-    return left if left.startswith("/") or not left else f" {left}"

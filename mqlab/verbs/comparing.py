@@ -25,11 +25,14 @@ from mqlab.spark import early
 from mqlab.terminal import safe
 from mqlab.verbs.helping import Verb
 from mqlab.verbs.material import deliver, progress, read_so, written
+from mqlab.words import room
 
 if TYPE_CHECKING:
     from mqlab.comparing.history import Incident
     from mqlab.comparing.sides import Side
     from mqlab.notes import IncidentNotes
+
+say = room("verbs")
 
 _PAGES = (".html", ".htm", ".pdf")
 
@@ -151,7 +154,7 @@ def _incident(entry: str, path: Path, tell: Callable[[str], None], chosen: Mappi
     except MqlabError as error:
         return told.unreadable(entry, str(error))
     except Exception as error:  # one entry that mqlab fails on does not take the others with it
-        return told.unreadable(entry, f"A bug of mqlab, please report it: {type(error).__name__}: {error}")
+        return told.unreadable(entry, say("bug", kind=type(error).__name__, error=str(error)))
     return told.incident(entry, told_side, notes)
 
 

@@ -11,7 +11,10 @@ from mqlab.languages import said
 from mqlab.spark import early
 from mqlab.verbs.helping import Verb
 from mqlab.verbs.material import deliver, language, progress
+from mqlab.words import room
 from mqlab.writing import findings_beside, refuse_foreign
+
+say = room("verbs")
 
 _SAMPLE = "kafka-amp-17"
 
@@ -56,8 +59,6 @@ def demo(sample: str, output: str) -> int:
     with progress() as tell:
         tell("running the notebooks")
         written = render(capture, out)
-    click.echo(
-        f"\n{said(f'The report is {written}: open it in a browser. Its findings are {findings_beside(written)}.')}"
-    )
-    click.echo(said("With your own material, a folder or an archive: mqlab triage FOLDER, mqlab report FOLDER."))
+    click.echo(f"\n{said(say('report', page=str(written), findings=str(findings_beside(written))))}")
+    click.echo(said(say("own-material")))
     return 0

@@ -12,12 +12,15 @@ from mqlab.formats import own_lines, signatures
 from mqlab.formats.log_events import rows
 from mqlab.formats.registry import BY_NAME, FORMATS
 from mqlab.known_errors import known_errors
+from mqlab.languages import said
 from mqlab.material import pasted
 from mqlab.tables import EVENTS
+from mqlab.words import room
+
+say = room("verbs")
 
 _ALIKE = 5
 """Names that are suggested at most."""
-_UNKNOWN = "No signature of mqlab knows what it says.\n"
 
 
 def explained(words: str) -> str:
@@ -36,8 +39,8 @@ def explained(words: str) -> str:
     specs = [BY_NAME[part.known.format].FORMAT for part in known if part.known.format in BY_NAME]
     if not pages and not specs:
         raise UnknownIncidentError(words, alike(words))
-    whose = [f"From a {spec.role}{f' ({spec.software})' if spec.software else ''}." for spec in specs]
-    return "\n".join([*dict.fromkeys(whose), "", *(pages or [_UNKNOWN])])
+    whose = dict.fromkeys(said(say("whose", role=str(spec.role), of=spec.software)) for spec in specs)
+    return "\n".join([*whose, "", *(pages or [said(say("unknown-line")), ""])])
 
 
 def alike(words: str) -> dict[str, str]:
@@ -79,5 +82,4 @@ def _said(line: str) -> str | None:
             if error.kind == event["kind"] and error.says(event.get("reason"), line):
                 return error.explain
     classes = [slug for slug, incident in INCIDENTS.items() if events and events[0]["kind"] in incident.accounts_for]
-    seen = f"It may be a sign of: {', '.join(classes)}." if classes else "No class of incident is told by it alone."
-    return f"## {signatures.SIGNATURES[found.number].kind}\n\nA line that mqlab reads, no known error. {seen}\n"
+    return f"## {signatures.SIGNATURES[found.number].kind}\n\n{said(say('line', classes=classes))}\n"

@@ -12,9 +12,12 @@ import click
 from mqlab.languages import pages, said
 from mqlab.verbs.helping import Verb
 from mqlab.verbs.material import deliver, extend, in_form, language, with_plugins
+from mqlab.words import room
 
 if TYPE_CHECKING:
     from mqlab.formats.base import Spec
+
+say = room("verbs")
 
 INCIDENTS_SCHEMA, FORMATS_SCHEMA = "mqlab.incidents/1", "mqlab.formats/1"
 _OTHERS = "Hosts, metrics, applications and others"
@@ -52,14 +55,13 @@ def incidents(form: str, markdown: bool, plugins: tuple[str, ...]) -> int:
     else:
         groups = {}
         for family, those in groupby(every, lambda one: one.family):
-            groups[family] = [(one.slug, _title(one.title, one.benign, one.slug in known)) for one in those]
-        text = listing(groups) + f"\n{said('mqlab explain NAME tells how one works, what proves it and what to do.')}\n"
+            groups[family] = [
+                (one.slug, say("class", title=one.title, calm=one.benign, no_rule=one.slug not in known))
+                for one in those
+            ]
+        text = listing(groups) + f"\n{said(say('explain'))}\n"
     deliver(text, None, coloured if form == "text" and not markdown else str)
     return 0
-
-
-def _title(title: str, benign: bool, has_rule: bool) -> str:
-    return title + (" (benign)" if benign else "") + ("" if has_rule else " (no rule yet)")
 
 
 @click.command(cls=Verb)

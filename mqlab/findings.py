@@ -119,6 +119,14 @@ class Trigger:
     evidence: Evidence
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happened in the course of a finding, and when."""
+
+    at: datetime
+    what: str
+
+
 _BUCKET = timedelta(seconds=10)
 """Events are counted by ten seconds, so that a beginning may be that much early or late."""
 
@@ -151,12 +159,21 @@ class Finding(Shown):
     facts: Mapping[str, str] = field(default_factory=dict)
     """Short words for the screen: role, client version, topic …"""
     trigger: Trigger | None = None
+    moments: tuple[Moment, ...] = ()
+    """By time, besides its begin and end: the first line, a crash …"""
+    cure: Change | None = None
+    """The change that probably ended it."""
     over: bool = True
     """What it was seen in goes on for long enough without it; else ``ended_at`` is only when it was last seen."""
 
     def __post_init__(self) -> None:
         """Its evidence is shown as a table."""
         show_rows(self)
+
+    def was_cured_by(self, change: Change) -> bool:
+        """Whether *change* is the one that probably ended it."""
+        one = self.cure
+        return one is not None and (one.what, one.before, one.after) == (change.what, change.before, change.after)
 
     def brings(self, other: Finding) -> bool:
         """Whether *other* is of a class that this one brings about, and did not begin before it."""
@@ -185,6 +202,7 @@ def finding(
     facts: Mapping[str, str | None] | None = None,
     ledger: TrafficLedger | None = None,
     trigger: Trigger | None = None,
+    moments: Iterable[tuple[float | None, str]] = (),
 ) -> Finding:
     """A finding about a *span* of time: critical where it is proven, else a warning, if no *severity* is given.
 
@@ -195,6 +213,7 @@ def finding(
     """
     usual = Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING
     known = {name: float(value) for name, value in measures.items() if value is not None}
+    course = [Moment(at, what) for time, what in moments if (at := moment(time)) is not None]
     seen = {"subject": subject, "since": moment(span[0]), "until": moment(span[1]), **_measured(known), **(slots or {})}
     return Finding(
         id=f"{incident}:{name or subject}",
@@ -215,6 +234,7 @@ def finding(
         ledger=ledger,
         facts={name: told for name, told in (facts or {}).items() if told},
         trigger=trigger,
+        moments=tuple(sorted(course, key=lambda one: one.at)),
     )
 
 

@@ -17,6 +17,9 @@ from mqlab.errors import PluginError
 from mqlab.factors import factors
 from mqlab.plugins import remembered
 from mqlab.plugins.entries import ensure_fits
+from mqlab.words import room
+
+say = room("known-errors")
 
 PREFIX = "error:"
 """What the kind of an event begins with that has a pattern in the table."""
@@ -132,5 +135,7 @@ def outright() -> frozenset[str]:
 @remembered
 def words() -> Mapping[str, str]:
     """What each kind of event means to a reader."""
-    errors = {error.kind: f"{error.name} ({error.means.rstrip('.')})" for error in known_errors().values()}
+    errors = {
+        error.kind: say("named", name=error.name, means=error.means.rstrip(".")) for error in known_errors().values()
+    }
     return {**errors, **read_toml(plugins.EVENTS), **plugins.tables(plugins.EVENTS)}

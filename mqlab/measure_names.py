@@ -31,8 +31,5 @@ def is_ours(name: str) -> bool:
 
 
 def fact_words(name: str) -> str:
-    """``second_way`` as ``counted a second way``, the same way; ``crash 2`` keeps its number."""
-    table, (known, _, number) = _names()["facts"], name.partition(" ")
-    if name not in table and known in table and number.isdigit():
-        return f"{table[known]} {number}"
-    return str(table.get(name, name.replace("_", " ")))
+    """``second_way`` as ``counted a second way``, the same way."""
+    return str(_names()["facts"].get(name, name.replace("_", " ")))

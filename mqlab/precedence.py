@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Change, Finding, Severity
+from mqlab.findings import Change, Finding, Moment, Severity
 from mqlab.known_errors import PREFIX, outright
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Assignment, Client, Fate, Flow, TopicFlow
@@ -124,6 +124,8 @@ def _explains(cause: Finding, other: Finding) -> bool:
     return began is None or other.ended_at is None or began <= other.ended_at
 
 
+say = words.room("precedence")
+
 _MINUTE = 60.0
 """Seconds: how far a log goes is known to the minute."""
 _PACE, _PART = 30.0, 0.1
@@ -138,8 +140,8 @@ def as_seen(finding: Finding, facts: Facts, window: tuple[float | None, float | 
     has a time of day for readers, and no moment.
     """
     if begins := [at for at in (finding.started_at, finding.ended_at) if at and units.is_dateless(at.timestamp())]:
-        told = f"{units.clock(min(begins))} began, date not in the log"
-        return replace(finding, started_at=None, ended_at=None, over=False, facts={"first": told, **finding.facts})
+        began = Moment(min(begins), say("no-date"))
+        return replace(finding, started_at=None, ended_at=None, over=False, moments=(began, *finding.moments))
     first, last = (units.moment(at) for at in window)
     begin, end = finding.started_at, finding.ended_at
     begin = max(begin, first) if begin and first else begin
@@ -196,7 +198,7 @@ def _told_by_place(facts: Facts) -> Mapping[tuple[str, int | None], list[Episode
 
 
 def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
-    """*finding* with the change that probably ended it, marked as inferred."""
+    """*finding* with the change that probably ended it."""
     if finding.ended_at is None or finding.ongoing or finding.severity is Severity.NOTICE:
         return finding
     end = finding.ended_at.timestamp()
@@ -212,9 +214,4 @@ def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
     if not near:
         return finding
     change = min(near, key=lambda c: not c.what.endswith(_CURES))
-    text = f"{change.what} {change.before} -> {change.after}"
-    return replace(
-        finding,
-        facts={**finding.facts, "mitigation": f"{text} (inferred)"},
-        evidence=(*finding.evidence, *change.evidence),
-    )
+    return replace(finding, cure=change, evidence=(*finding.evidence, *change.evidence))

@@ -22,8 +22,7 @@ from mqlab.reporting.impact import effects_of
 from mqlab.screens import audit
 from mqlab.screens.archives import archive_of, without_archive
 from mqlab.screens.audit import loss
-from mqlab.screens.rows import LABEL, ROOM, WIDTH, labelled, line, local, placed, proof, row, sentences
-from mqlab.shared.wording import clock
+from mqlab.screens.rows import LABEL, ROOM, WIDTH, labelled, line, placed, proof, row, sentences
 from mqlab.symptoms import change_points
 from mqlab.terminal import safe
 from mqlab.words import listed, room
@@ -108,7 +107,7 @@ def _course(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
         yield line("IMPACT", "; ".join(map(said, cost)))
     yield from row("WHEN", when) if (when := _when(lead, tz)) else ()
     if (trigger := lead.trigger) is not None:
-        yield placed("TRIGGER", f"{trigger.at.astimezone(tz):%H:%M:%S} {trigger.what}", where(trigger.evidence))
+        yield placed("TRIGGER", f"{_clock(trigger.at, tz)} {said(trigger.what)}", where(trigger.evidence))
     first = change_points.order(change_points.during(diagnosis.risers, lead), tz)
     yield from row("EARLIEST", first, 3) if first else ()
     for number, change in enumerate(near):
@@ -160,28 +159,27 @@ def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzi
         told = "its end is not in the material"
     else:
         told = f"{'ended' if lead.over else 'last seen'} {lead.ended_at.astimezone(tz):%H:%M:%S}"
-        change = lead.facts.get("mitigation", "").removesuffix(" (inferred)")
-        if change:
-            below = any(f"{c.what} {c.before} -> {c.after}" == change for c in near)
-            told += f", then {'the change below' if below else change} (inferred mitigation)"
+        if (cure := lead.cure) is not None:
+            changed = f"{cure.what} {cure.before} -> {cure.after}"
+            told += (
+                f", then {'the change below' if any(map(lead.was_cured_by, near)) else changed} (inferred mitigation)"
+            )
     still = sum(f.ongoing for f in diagnosis.findings if f is not lead and f.severity > Severity.NOTICE)
     return told + (f"; {still} other finding{'s' if still != 1 else ''} STILL OPEN" if still else "")
 
 
 def _when(lead: Finding, tz: tzinfo) -> str:
-    told = [v for k, v in lead.facts.items() if k in ("first", "last") and not v.startswith(clock(None))]
-    told += [_exit(v) for k, v in lead.facts.items() if k.startswith("crash")]
-    parts = [local(text, lead.started_at, tz) for text in told]
+    parts = [(one.at, f"{_clock(one.at, tz)} {said(one.what)}") for one in lead.moments]
     if lead.started_at:
-        parts.append((lead.started_at, f"{lead.started_at.astimezone(tz):%H:%M:%S} began"))
-    known = [text for _, text in sorted(parts, key=lambda p: (p[0] is None, p[0] or lead.started_at, p[1]))]
-    day = f"   {lead.started_at.astimezone(tz):%Y-%m-%d} {'UTC' if tz is UTC else tz}" if lead.started_at else ""
-    return " | ".join(known) + day
+        parts.append((lead.started_at, f"{_clock(lead.started_at, tz)} began"))
+    known = [text for _, text in sorted(parts, key=lambda part: part[0])]
+    day = f"{lead.started_at.astimezone(tz):%Y-%m-%d} {'UTC' if tz is UTC else tz}" if lead.started_at else ""
+    return f"{' | '.join(known)}   {said(day)}".rstrip()
 
 
-def _exit(told: str) -> str:
-    moment, _, what = told.partition(" ")
-    return f"{moment} out of memory" if what == "out-of-memory" else f"{moment} exit"
+def _clock(at: datetime, tz: tzinfo) -> str:
+    """Time of day in *tz*; as it was written where nothing tells the date."""
+    return f"{at.astimezone(UTC if units.is_dateless(at.timestamp()) else tz):%H:%M:%S}"
 
 
 def _relevant(changes: Sequence[Change], lead: Finding) -> Sequence[Change]:

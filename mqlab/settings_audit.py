@@ -20,6 +20,9 @@ from mqlab.models import kafka_defaults, splitting
 from mqlab.models.lag import DAY
 from mqlab.shared import configured
 from mqlab.shared.configured import Value
+from mqlab.words import Text, room
+
+say = room("settings-audit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class _Risk:
     """One owner's setting that makes a class possible."""
 
     who: str
-    told: str
+    told: Text
     evidence: tuple[Evidence, ...]
 
 
@@ -46,39 +49,10 @@ def risks(facts: Facts) -> list[Finding]:
 
 _USUAL = "1048588"
 """The larger of the two defaults of message.max.bytes, where no broker tells its version."""
-_PRINTED = "The settings that the producer prints when it starts."
-_WORDS = {
-    "batch-split-loop": (
-        "producer",
-        "Batches between the two sizes would be split into themselves and resent",
-        "Set batch.size below the smallest max.message.bytes.",
-        _PRINTED,
-    ),
-    "oversize-record-rejected": (
-        "producer",
-        "Records between the two sizes would be sent, refused by the broker and lost to the application",
-        "Keep max.request.size at or below the smallest max.message.bytes.",
-        _PRINTED,
-    ),
-    "unclean-election-loss": (
-        "topic",
-        "A replica that is out of sync may become the leader, and what it lacks would be lost",
-        "Set unclean.leader.election.enable to false, if losing records is worse than waiting for a broker.",
-        "kafka-topics --describe of the topic.",
-    ),
-    "retention-loss": (
-        "group",
-        "Records would be deleted before the group has read them",
-        "Make the group faster than its producers, or raise the retention until it has caught up.",
-        "The lag of the group in time, against the retention of the topic.",
-    ),
-}
-"""Class to whose setting it is, what it would do, the remedy, and what verifies it."""
 
 
 def _notice(incident: str, found: Sequence[_Risk]) -> Finding:
-    role, effect, remedy, verify = _WORDS[incident]
-    names, told = ", ".join(dict.fromkeys(r.who for r in found)), "; ".join(dict.fromkeys(r.told for r in found))
+    names = ", ".join(dict.fromkeys(r.who for r in found))
     return finding(
         incident,
         names,
@@ -86,13 +60,13 @@ def _notice(incident: str, found: Sequence[_Risk]) -> Finding:
         (None, None),
         severity=Severity.NOTICE,
         name=f"{names}/settings",
-        statement=f"{told}. {effect}; settings do not say whether it happened.",
+        statement=say("statement", each=list(dict.fromkeys(r.told for r in found)), incident=incident),
         measures={},
         evidence=(e for r in found for e in r.evidence),
-        mitigate="None needed now.",
-        remedy=remedy,
-        verify=verify,
-        facts={"who": f"{role} {names}"},
+        mitigate=say("mitigate"),
+        remedy=say("repair", incident=incident),
+        verify=say("check", incident=incident),
+        facts={"who": say("who", incident=incident, names=names)},
     )
 
 
@@ -100,14 +74,16 @@ def _chosen(facts: Facts) -> Iterator[_Risk]:
     """Unclean elections that somebody switched on; as a default they are in the table only."""
     for row in delivery_risks.risks(facts):
         if row.incident == "unclean-election-loss" and row.evidence:
-            yield _Risk(_name(row), f"{row.setting} is {row.value} for {_name(row)}", row.evidence)
+            told = say("set", setting=row.setting, value=row.value, owner=_name(row))
+            yield _Risk(_name(row), told, row.evidence)
 
 
 def _due(facts: Facts) -> Iterator[_Risk]:
     """Groups of which the retention deletes unread records within a day, if all goes on as it did."""
     for row in delivery_risks.risks(facts):
         if row.due_seconds is not None and row.due_seconds < DAY:
-            yield _Risk(_name(row), f"{row.setting} is {row.value} for {_name(row)}: {row.how}", row.evidence)
+            told = say("due", setting=row.setting, value=row.value, owner=_name(row), how=row.how)
+            yield _Risk(_name(row), told, row.evidence)
 
 
 def _name(row: Risk) -> str:
@@ -148,14 +124,21 @@ def _looping(facts: Facts, owners: Sequence[str | None], lowest: Value) -> Itera
     for owner in owners:
         size, version = _last(facts, owner, "batch.size"), configured.version_of(facts, owner)
         if size and _above(size, lowest) and kafka_defaults.loops(version) is not False:
-            who = f"{owner or 'a producer'}" + (f" (client {version})" if version else "")
-            told = f"batch.size {size.value} of {who} is above the limit {lowest.value}"
-            yield _Risk(owner or "producer", told, _places(size, lowest))
+            yield _Risk(
+                owner or "producer",
+                _told(owner, size, lowest, str(version) if version else None),
+                _places(size, lowest),
+            )
 
 
 def _oversize(facts: Facts, owners: Sequence[str | None], lowest: Value) -> Iterator[_Risk]:
     for owner in owners:
         size = _last(facts, owner, "max.request.size")
         if size and _above(size, lowest):
-            told = f"max.request.size {size.value} of {owner or 'a producer'} is above the limit {lowest.value}"
-            yield _Risk(owner or "producer", told, _places(size, lowest))
+            yield _Risk(owner or "producer", _told(owner, size, lowest), _places(size, lowest))
+
+
+def _told(owner: str | None, size: Value, lowest: Value, version: str | None = None) -> Text:
+    """A producer's *size* is above the *lowest* limit."""
+    known = {"owner": owner or None, "version": version}
+    return say("above", setting=size.key, value=size.value, limit=lowest.value, **known)

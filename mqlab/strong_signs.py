@@ -15,9 +15,10 @@ from mqlab.facts import Episode, Facts, span
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
 from mqlab.known_errors import words
 from mqlab.shared.actors import base_name, goes_on
-from mqlab.shared.wording import clock
 from mqlab.symptoms.unexplained import abnormal, explained, trouble
-from mqlab.units import counted
+from mqlab.words import room
+
+say = room("strong-signs")
 
 REPEATED = 3
 """Events from which it is no single hand-over, disturbance or release."""
@@ -63,7 +64,7 @@ def _times(episodes: Sequence[Episode], apart: float) -> int:
 def _finding(facts: Facts, slug: str, sign: str, subject: str, own: Sequence[Episode], times: int) -> Finding:
     texts = INCIDENTS[slug]
     since, until = span(at for e in own for at in (e.first_at, e.last_at))
-    when = "" if since is None else f" between {clock(since)} and {clock(until)} UTC"
+    means = words()[sign]
     return finding(
         slug,
         subject,
@@ -71,10 +72,9 @@ def _finding(facts: Facts, slug: str, sign: str, subject: str, own: Sequence[Epi
         (since, until),
         severity=Severity.WARNING,
         ongoing=goes_on(facts, {e.source for e in own}, until),
-        statement=f"{subject}: {words()[sign]}, {counted(times, 'time')}{when}. Nothing else prints such lines; "
-        "what it did besides is not told.",
+        statement=say("statement", subject=subject, sign=means, times=times, since=since, until=until),
         measures={"events": times, "lines": sum(e.count for e in own)},
-        evidence=[e.first.because(words()[sign]) for e in own[:_SHOWN]],
+        evidence=[e.first.because(means) for e in own[:_SHOWN]],
         mitigate=texts.mitigate,
         remedy=texts.fix,
         verify=texts.verify,

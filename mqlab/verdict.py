@@ -50,6 +50,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     seen = [as_seen(ended_by(f, happened), facts, material.window) for f in settled]
     told = [with_repairs(f, happened, material.window[1]) for f in seen]
     sure, withdrawn = selfcheck.findings_checked(facts, told, material.window)
+    results = _without_withdrawn(results, told, sure)
     findings = ordered_by_weight(sure)
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     verdict = _weighed(_verdict(findings, left, facts, results), findings, left, facts, results)
@@ -126,6 +127,14 @@ def _with_risks(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
         if not serious and not found.rejected:
             every[finding.incident] = replace(found, findings=(*found.findings, finding))
     return every
+
+
+def _without_withdrawn(
+    results: dict[str, Result], told: Sequence[Finding], sure: Sequence[Finding]
+) -> dict[str, Result]:
+    """*results* in which no class is found of which no finding of those *told* is *sure*."""
+    gone = {f.incident for f in told} - {f.incident for f in sure}
+    return results | {slug: Result(missing=INCIDENTS[slug].needs) for slug in gone}
 
 
 def _without_doubted(results: dict[str, Result], maybe: Sequence[Hypothesis]) -> dict[str, Result]:

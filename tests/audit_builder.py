@@ -8,6 +8,7 @@ from mqlab.delivery.risk_rates import Risk
 from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
 from mqlab.findings import Evidence
 from mqlab.views.delivery import CUT, FOLLOWER, LEADER, Acked, AuditView, InSync, Level, Offsets, Reign
+from mqlab.words import room
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -100,11 +101,12 @@ FAILOVER = audit(
 )
 """A leader acknowledged alone and died; the sink is behind."""
 
+ask = room("delivery-audit")
 SETTINGS_ONLY = audit(
     topic="payments",
     outcome="cannot say",
     told="This material cannot say whether messages were lost: nobody's ledger tells which were acknowledged.",
-    missing=("what the producer got acknowledged: its own ledger", "the log's last offsets: kafka-get-offsets"),
+    missing=(ask("number"), ask("went-back")),
 )
 """Nothing to count from."""
 

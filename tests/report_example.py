@@ -198,8 +198,8 @@ def split_loop() -> Finding:
         explains=("log-explosion",),
         facts={
             "role": "producer", "client version": "2.1.0",
-            "mitigation": "producer mqtt-bridge batch.size 1638400 -> 16384 (inferred)",
         },
+        cure=Change(None, "producer mqtt-bridge batch.size", "1638400", "16384"),
         trigger=Trigger(at("12:20:34"), "first payload of 6.15 MB", Evidence(log, 83, SPLIT_LINE)),
     )  # fmt: skip
 

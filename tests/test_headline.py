@@ -109,12 +109,11 @@ def parts(*found, changes=()):
 
 
 SIZE = Change(at("12:23:20").timestamp(), "producer mqtt-bridge batch.size", "1638400", "16384", ())
-CURED = {"mitigation": f"{SIZE.what} 1638400 -> 16384 (inferred)"}
 PAYLOAD = Trigger(at("12:20:34"), "first payload of 6.15 MB", Evidence("bridge.log", 83, ""))
 
 
 def test_a_course_has_the_trigger_what_began_and_the_change_that_ended_it():
-    assert parts(replace(split_loop(), facts=CURED, trigger=PAYLOAD), changes=(SIZE,)) == [
+    assert parts(replace(split_loop(), cure=SIZE, trigger=PAYLOAD), changes=(SIZE,)) == [
         ("trigger", "12:20:34", "first payload of 6.15 MB", "#F1", False),
         ("effect", "12:20:44", "the same batches are split and sent again, 586 times in all", "#F1", False),
         ("end", "12:23:16", f"last seen; changed at 12:23:20: {SIZE.what}: 1638400 → 16384", "#C1", True),
@@ -123,7 +122,9 @@ def test_a_course_has_the_trigger_what_began_and_the_change_that_ended_it():
 
 def test_a_change_shortly_before_is_an_inferred_trigger_and_one_that_is_far_or_of_others_is_none():
     began = split_loop().started_at.timestamp()
-    bare = replace(split_loop(), facts={}, trigger=None, subject="mqtt-bridge -> plant-telemetry", ongoing=True)
+    bare = replace(
+        split_loop(), facts={}, trigger=None, cure=None, subject="mqtt-bridge -> plant-telemetry", ongoing=True
+    )
     near, far = replace(SIZE, at=began - 60), replace(SIZE, at=began - 600)
     other = replace(near, what="producer other batch.size")
     unrelated = replace(near, what="producer mqtt-bridge client.rack")

@@ -66,7 +66,7 @@ def test_bounds_are_told_with_what_they_bound_and_strangers_without_underscores(
     assert measure_words(name) == words
 
 
-def test_facts_have_words_and_keep_their_number():
-    assert [fact_words(name) for name in ("second_way", "crash 2", "falling behind")] == [
-        "counted a second way", "process exit 2", "falling behind",
+def test_facts_have_words():
+    assert [fact_words(name) for name in ("second_way", "falling behind")] == [
+        "counted a second way", "falling behind",
     ]  # fmt: skip

@@ -168,7 +168,7 @@ def test_ids_of_kip_848_name_no_client_and_whoever_comes_after_one_left_may_be_t
         ("10:01:00", "leave", "unknown"),
         ("10:01:30", "join", "unknown"),
     ]
-    assert rows[3].because == "nothing says which client it is"
+    assert rows[3].because == "no line names the client"
 
 
 ADDED = "the assignment metadata has changed from (version28: t=4) to (version31: t=9)"

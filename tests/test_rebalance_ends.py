@@ -251,7 +251,7 @@ def test_a_crash_says_how_it_is_known():
     row = history(made, GROUP)[1]
     assert (row.trigger, row.behind, row.inferred, row.because) == (
         Trigger.LEAVE, Behind.CRASH, True,
-        "its process left cleanly, right after an uncaught error: ERROR [main] Worker - worker died",
+        "its process left cleanly, right after an error: ERROR [main] Worker - worker died",
     )  # fmt: skip
 
 

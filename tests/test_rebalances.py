@@ -234,8 +234,8 @@ def test_a_client_of_0_10_leaves_without_a_word_and_its_failed_commit_tells_of_i
         (Trigger.JOIN, Behind.POLL_TIMEOUT, True),
     ]
     assert rows[1].because == (
-        "it left 20.0 s after its last poll, which is max.poll.interval.ms, while its process was still working and "
-        "learned of it afterwards"
+        "it left 20.0 s after its last poll (max.poll.interval.ms), while its process was still working and "
+        "noticed only afterwards"
     )
 
 
@@ -462,7 +462,9 @@ def test_a_static_member_that_stops_expires_without_a_word():
     log = client("a", "09:59:50 settings\n10:00:03 joined 1 {a1}\n10:01:00 stopping\n10:01:00 closed")
     row = history(facts(lines, log), GROUP)[1]
     assert (row.trigger, row.behind) == (Trigger.HEARTBEAT_EXPIRY, Behind.STOP)
-    assert row.because == "a static member says nothing when it stops; its process stopped and was not started again"
+    assert row.because == (
+        "a static member does not announce its stop; its process stopped; no restart soon after is in the material"
+    )
 
 
 def test_each_epoch_of_a_kip_848_group_is_a_row_and_a_member_comes_back_with_its_id():

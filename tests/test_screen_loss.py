@@ -33,7 +33,7 @@ def counted(**measures):
         ),
         (
             (SETTINGS_ONLY,),
-            "payments: CANNOT SAY (missing: what the producer got acknowledged: its own ledger)",
+            f"payments: CANNOT SAY (missing: {SETTINGS_ONLY.missing[0]})",
         ),
         (
             (replace(FAILOVER, losses=(), groups=(), outcome=audit().outcome),),

@@ -5,17 +5,21 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from facts_builder import at, episode, log, positions
+from facts_builder import at, episode, log, positions, settings
 from facts_builder import facts as about
 from report_example import diagnosis, facts, split_loop
 
 from mqlab import jsonout, words
+from mqlab.delivery.rows import Audit, Doubled, LogRow, Loss, Outcome, Side
+from mqlab.detectors import DETECTORS
 from mqlab.diagnosis import NotChecked, Rejected, Verdict, Withdrawn
-from mqlab.findings import Change
+from mqlab.findings import Change, Result, Severity
 from mqlab.hypotheses import Hypothesis
+from mqlab.mqtt.chain_stages import Chain, Gap, Stage, Step, Whereabouts
 from mqlab.screen import screen
 from mqlab.selfcheck import checked, findings_checked
 from mqlab.units import moment
+from mqlab.verdict import diagnose
 
 FINDING = replace(split_loop(), measures={}, over=False)
 FACTS = facts()
@@ -93,11 +97,11 @@ def test_a_ledger_that_does_not_add_up_goes(stage, is_told):
 
 
 def test_an_end_before_the_begin_goes_and_what_ended_it():
-    told = left(ended_at=FINDING.started_at - timedelta(seconds=1), facts={"mitigation": "a restart", "who": "app"})
+    told = left(ended_at=FINDING.started_at - timedelta(seconds=1), cure=Change(None, "app", "1", "2"))
     only = told.findings[0]
 
     assert rules(told) == [("order", "ended_at")]
-    assert (only.ended_at, only.over, dict(only.facts)) == (None, False, {"who": "app"})
+    assert (only.ended_at, only.over, only.cure) == (None, False, None)
 
 
 @pytest.mark.parametrize(
@@ -194,6 +198,189 @@ def test_what_goes_on_is_asked_for_no_end():
     told, gone = of(replace(CITED, ongoing=True), SPLITS, episode("batch-split", 100, line=9))
 
     assert (told.ended_at, gone) == (CITED.ended_at, [])
+
+
+@pytest.mark.parametrize(
+    ("measures", "name"),
+    [
+        ({"bytes_out": 100, "bytes_in": 10, "amplification_factor": 12}, "amplification_factor"),
+        ({"bytes_out": 100, "bytes_in": 10, "amplification_factor": 10.5}, None),
+        ({"bytes_out": 100, "bytes_in": 10, "bytes_in_low": 8, "amplification_factor": 12}, None),
+        ({"amplification_factor": 12, "bytes_in": 0, "bytes_out": 100}, None),
+        ({"produced_per_second": 50, "consumed_per_second": 30, "lag_growth_per_second": 30}, "lag_growth_per_second"),
+        ({"produced_per_second": 50, "consumed_per_second": 30, "lag_growth_per_second": 19}, None),
+        ({"produced_per_second": 50, "lag_growth_per_second": 30}, None),
+        ({"peak_lag": 900, "pending_records": 100, "drained_per_second": 10, "drain_seconds": 95}, "drain_seconds"),
+        ({"peak_lag": 900, "pending_records": 100, "drained_per_second": 10, "drain_seconds": 83}, None),
+    ],
+)
+def test_a_rate_times_a_time_is_about_the_amount(measures, name):
+    assert rules(left(measures=measures)) == ([("products", name)] if name else [])
+
+
+@pytest.mark.parametrize(
+    ("records", "gone"), [(300, ["p50_record_seconds"]), (200, ["p50_record_seconds", "p99_record_seconds"]), (500, [])]
+)
+def test_what_is_not_beyond_the_limit_is_not_why_it_came_too_late(records, gone):
+    each = {"p50_record_seconds": 0.0582, "p99_record_seconds": 0.1}
+    told = left(measures={**each, "records_per_poll": records, "poll_interval_seconds": 25})
+
+    assert rules(told) == [("too-late", name) for name in gone]
+
+
+def log_row(sent, acked):
+    return LogRow("plant-telemetry", "0", sent, acked, None, None, None, None, 0, 0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("sent", "acked", "failed", "held"),
+    [(12, 2, 11, False), (12, 2, 10, True), (None, 2, 11, True), (12, None, 11, True)],
+)
+def test_no_more_failed_than_was_sent_and_not_acknowledged(monkeypatch, sent, acked, failed, held):
+    audit = Audit("plant-telemetry", Outcome.UNKNOWN, "", (log_row(sent, acked),), (), (), (), ())
+    monkeypatch.setattr("mqlab.selfcheck.amounts.audits", lambda _: [audit])
+    told = left(measures={"failed_records": failed}, facts={"topic": "plant-telemetry"})
+
+    assert rules(told) == ([] if held else [("failed", "failed_records")])
+
+
+@pytest.mark.parametrize(
+    ("members", "known"),
+    [
+        (2, [{"client_id": "a"}, {"client_id": "b"}]),
+        (2, [{"member_id": "a-474aa4c9-affd-4dea-81be-7978f70b0a62"}, {"client_id": "b"}]),
+        (2, []),
+        (1, [{"member_id": "a-474aa4c9-affd-4dea-81be-7978f70b0a62"}] * 2),
+    ],
+)
+def test_a_member_that_comes_back_under_another_id_counts_once(members, known):
+    lines = [episode("join-completed", 5, line=number, group="shop", **one) for number, one in enumerate(known)]
+    held = replace(CITED, subject="shop/orders", measures={"members": members})
+
+    assert of(held, lines)[1] == []
+    assert of(replace(held, measures={"members": members + 1}), lines)[1] == [("counted-once", "members")] * bool(known)
+
+
+@pytest.mark.parametrize(
+    ("event", "stays"),
+    [
+        ({"kind": "process-exit", "left": 1}, False),
+        ({"kind": "process-exit", "left": 143}, True),
+        ({"kind": "process-exit", "left": 1, "source": "other.log"}, True),
+        ({"kind": "out-of-memory"}, False),
+        ({"kind": "out-of-memory", "when": 500}, True),
+        ({"kind": "static-member-fenced", "source": "other.log", "group": "shop"}, False),
+        ({"kind": "static-member-fenced", "source": "other.log", "group": "mail"}, True),
+    ],
+)
+def test_what_was_killed_is_no_release(event, stays):
+    line = episode(event.pop("kind"), event.pop("when", 40), event.pop("source", "clients/app.log"), line=7, **event)
+    found = replace(CITED, incident="rolling-restart", subject="shop")
+    kept, gone = findings_checked(about(log(), line), [found], (at("09:00"), at("11:00")))
+
+    assert ([one.rule for one in gone], len(kept)) == (([], 1) if stays else (["benign"], 0))
+
+
+def test_a_class_whose_finding_is_withdrawn_was_not_checked(monkeypatch):
+    found = replace(CITED, incident="rolling-restart", subject="shop", severity=Severity.NOTICE)
+    rule = [one for one in DETECTORS if one.INCIDENT == "rolling-restart"]
+    monkeypatch.setattr("mqlab.verdict.DETECTORS", rule)
+    monkeypatch.setattr(rule[0], "detect", lambda _: Result((found,)))
+    told = diagnose(about(log(form="kafka-broker-log"), episode("out-of-memory", 40)))
+
+    assert (tuple(told.findings), told.verdict.incident) == ((), "undetermined")
+    assert "rolling-restart" in {one.incident for one in told.not_checked}
+    assert [one.rule for one in told.withdrawn] == ["benign"]
+
+
+def loss(incident, many, side=Side.GROUP):
+    return Loss(incident, side, "t", "0", "g", many, many, many, None, None, None, None, "")
+
+
+def doubled(incident, many, queue="0"):
+    return Doubled(incident, Side.GROUP, "t", queue, "g", many, many, many, many, None, None, "")
+
+
+def counting(monkeypatch, *rows, **changed):
+    """The diagnosis, otherwise, beside an audit that counts these."""
+    losses = tuple(row for row in rows if isinstance(row, Loss))
+    copies = tuple(row for row in rows if isinstance(row, Doubled))
+    audit = Audit("t", Outcome.UNKNOWN, "", (), (), losses, copies, ())
+    monkeypatch.setattr("mqlab.selfcheck.classes.audits", lambda _: [audit])
+    return checked(replace(DIAGNOSIS, **changed), FACTS)
+
+
+@pytest.mark.parametrize(
+    ("row", "gone"),
+    [
+        (loss("retention-loss", 3), True),
+        (loss("retention-loss", 0), False),
+        (loss("unclean-election-loss", 3), False),
+        (doubled("retention-loss", 3), True),
+    ],
+)
+@pytest.mark.parametrize("where", ["clear", "rejected"])
+def test_what_the_audit_counts_is_neither_clear_nor_ruled_out(monkeypatch, row, gone, where):
+    places = {"clear": (), "rejected": ()}
+    places[where] = ("retention-loss",) if where == "clear" else (Rejected("retention-loss", ""),)
+    told = counting(monkeypatch, row, **places)
+
+    assert [(one.rule, one.claim, one.what) for one in told.withdrawn] == [("counted", "retention-loss", where)] * gone
+    assert ("retention-loss" in {one.incident for one in told.not_checked}) is gone
+
+
+COPIES = Stage(Step.HANDLED, "g", 5, 5, 5, "", again=941)
+DROPPED = Gap(Step.ACKNOWLEDGED, Step.TAKEN, Whereabouts.DROPPED, "", 7, 7, 7, "")
+
+
+@pytest.mark.parametrize(
+    ("ways", "measures", "gone"),
+    [
+        ({"stages": (COPIES,), "gaps": ()}, {}, ["reprocess-duplicates"]),
+        ({"stages": (COPIES,), "gaps": ()}, {"duplicated_records": 941}, []),
+        ({"stages": (replace(COPIES, again=0),), "gaps": ()}, {}, []),
+        ({"stages": (), "gaps": (DROPPED,)}, {}, ["session-queue-drop"]),
+        ({"stages": (), "gaps": (DROPPED,)}, {"dropped_messages": 7}, []),
+        ({"stages": (), "gaps": (replace(DROPPED, where=Whereabouts.UNKNOWN),)}, {}, []),
+    ],
+)
+def test_nothing_is_clear_that_is_known_by_what_no_finding_counts(monkeypatch, ways, measures, gone):
+    clear = ("reprocess-duplicates", "retention-loss", "session-queue-drop", "session-timeout")
+    way = Chain("kafka", "t", (), "ids", **ways)
+    told = counting(monkeypatch, clear=clear, chains=(way,), findings=(replace(FINDING, measures=measures),))
+
+    assert [one.claim for one in told.withdrawn] == gone
+    assert set(told.clear) == set(clear) - set(gone)
+
+
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        (loss(None, 3), "undetermined"),
+        (loss(None, 0), "healthy"),
+        (loss(None, 3, Side.PRODUCER), "healthy"),
+        (doubled(None, 3, "b/0"), "undetermined"),
+    ],
+)
+def test_nothing_is_healthy_beside_a_loss_that_no_finding_counts(monkeypatch, row, verdict):
+    calm = Verdict("healthy", None, "Nothing was found.", ())
+    told = counting(monkeypatch, row, findings=(), verdict=calm)
+
+    assert told.verdict.incident == verdict
+    assert counting(monkeypatch, row, findings=()).verdict == DIAGNOSIS.verdict
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "stays"),
+    [(None, "4", False), (None, "5", True), ("5", "4", True), (None, None, True)],
+)
+def test_a_topic_that_is_created_with_what_was_in_force_is_no_change(before, after, stays):
+    what = words.room("changes")("topic", topic="shop", key="max.message.bytes")
+    change = Change(at("10:00:10"), what, before, after)
+    read = about(settings("at owner key value\n10:00:01 shop max.message.bytes 4", scope="topic"))
+    told = checked(replace(DIAGNOSIS, changes=(change,)), read)
+
+    assert tuple(told.changes) == ((change,) if stays else ())
 
 
 MAYBE = Verdict("undetermined", None, "It may be.", (), (Hypothesis(OTHER, 0.5, (), (), (), (), ()),))

@@ -202,14 +202,14 @@ def test_loop_and_oversize_records_are_two_findings():
 def test_the_change_that_ended_it_is_named_as_inferred():
     repaired = settings("at owner key value\n10:06:20 app batch.size 16384\n10:06:20 app acks 1")
     lead = diagnose(facts(*LOOP, repaired)).findings[0]
-    assert lead.facts["mitigation"] == "producer app batch.size 1638400 -> 16384 (inferred)"
+    assert (lead.cure.what, lead.cure.before, lead.cure.after) == ("producer app batch.size", "1638400", "16384")
 
 
 def test_a_raised_limit_is_named_as_what_ended_it():
     raised = episode("topic-config-changed", 358, "server.log", topic="orders", reason="max.message.bytes -> 2097152")
     start = settings("at owner key value\n09:59 - message.max.bytes 1048588", "server.log", scope="broker")
     lead = diagnose(facts(*LOOP, raised, start)).findings[0]
-    assert lead.facts["mitigation"] == "topic orders max.message.bytes 1048588 -> 2097152 (inferred)"
+    assert (lead.cure.what, lead.cure.after) == ("topic orders max.message.bytes", "2097152")
 
 
 def test_replication_and_three_groups_from_the_start_are_no_notice():

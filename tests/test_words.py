@@ -7,6 +7,7 @@ from string import Formatter
 import pytest
 
 from mqlab import words
+from mqlab.commands import commands
 from mqlab.languages import said, speak
 from mqlab.units import Interval
 from mqlab.words import Text, catalogue, filling, listed, room, rooms
@@ -161,3 +162,9 @@ def test_no_text_is_left_that_nobody_says():
         if key not in fixed and not isinstance(text, dict) and not re.search(rf'"{re.escape(key)}"', code)
     ]  # fmt: skip
     assert unsaid == []
+
+
+def test_what_fetches_a_missing_thing_are_texts_and_commands_that_there_are():
+    for name, asked in words._fetch().items():
+        assert asked.keys() <= catalogue(name, "en").keys()
+        assert {one for names in asked.values() for one in names} <= commands().keys()

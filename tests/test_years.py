@@ -11,6 +11,7 @@ from report_example import split_loop
 from mqlab.assemble import assemble
 from mqlab.assembly.rows import Gathered
 from mqlab.clocks import zones
+from mqlab.findings import Moment
 from mqlab.precedence import as_seen
 from mqlab.sources import Envelope, Reading, Source
 from mqlab.units import moment
@@ -138,4 +139,4 @@ def test_what_has_no_date_begins_at_a_time_of_day():
     found = replace(split_loop(), started_at=moment(at("1976-07-01 12:18:43")), ended_at=None)
     seen = as_seen(replace(found, facts={}), facts(), (None, None))
     assert (seen.started_at, seen.ended_at) == (None, None)
-    assert seen.facts == {"first": "12:18:43 began, date not in the log"}
+    assert seen.moments == (Moment(found.started_at, "began, date not in the log"),)

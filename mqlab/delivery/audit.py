@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from mqlab import words
 from mqlab.delivery import durability, group_audit, log_audit, queue_audit
 from mqlab.delivery.elections import handovers
 from mqlab.delivery.leaders import leaderships
@@ -17,10 +18,10 @@ from mqlab.delivery.loss_mechanisms import cases, unanswered
 from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
-from mqlab.units import counted, number
+from mqlab.words.filling import Value
 
 _SHOWN = 3
-_BROKERS = "state-change.log and controller.log of every broker"
+say = words.room("delivery-audit")
 
 
 @per_facts
@@ -51,7 +52,7 @@ def _audit(facts: Facts, topic: str) -> Audit:
         outcome = Outcome.IN_LOG
     read = sum(case.piece.read for case in cases(facts, topic) if case.piece.how != BY_OFFSETS)
     statement = _statement(outcome, log, groups, losses, doubled, read)
-    of_groups = [*_missing_of_groups(groups), *(f"of which group {ledger} is" for ledger in beside)]
+    of_groups = [*_missing_of_groups(groups), *(say("owner", ledger=ledger) for ledger in beside)]
     missing = tuple(dict.fromkeys([*of_log, *of_groups]))
     return Audit(topic, outcome, statement, log, groups, losses, doubled, missing)
 
@@ -91,25 +92,18 @@ def _not_told(row: GroupRow, acked: int) -> int:
 def _missing_of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:
     """What the way to the log leaves open, each with what tells it."""
     if all(row.acked is None for row in log):
-        yield "which messages the producers had acknowledged: their own ledger, or ids in their log"
+        yield say("acknowledged")
         return
     if any(row.queue and not _accounted(facts, row) for row in log):
         queues = any("/" in row.queue for row in log)
-        yield (
-            f"mqadmin topicStatus of {log[0].topic} after the last acknowledgement: whether the log holds it"
-            if queues
-            else f"{_BROKERS}: whether the log went back"
-        )
+        yield say("queue-end", topic=log[0].topic) if queues else say("went-back")
     unplaced = {row.topic for row in log if not row.queue}
     nowhere = sum(
         f.messages for f in facts.fates
         if f.topic in unplaced and f.acked and f.first_offset is None and not (f.stored or f.handled)
     )  # fmt: skip
     if nowhere:
-        yield (
-            f"where {counted(nowhere, 'acknowledged message')} went that no consumer saw: a dump of each partition, "
-            "or partition and offset in the producers' ledger (with acks=0 there are none)"
-        )
+        yield say("nowhere", messages=nowhere)
 
 
 def _accounted(facts: Facts, row: LogRow) -> bool:
@@ -135,16 +129,16 @@ def _accounted(facts: Facts, row: LogRow) -> bool:
 def _missing_of_losses(losses: Sequence[Loss]) -> Iterator[str]:
     log = [loss for loss in losses if loss.side is Side.LOG]
     if any(loss.incident is None for loss in log):
-        yield f"{_BROKERS}: which mechanism it was"
+        yield say("mechanism")
     if not all(loss.exact for loss in log):
-        yield "the producers' ledger of acknowledged ids with partition and offset: the exact number"
+        yield say("number")
 
 
 def _missing_of_groups(groups: Sequence[GroupRow]) -> Iterator[str]:
     for name in sorted({row.group for row in groups if row.unknown}):
-        yield f"ledgers of every member of {name}, from start to end: what it handled"
+        yield say("members", group=name)
     for name in sorted({row.group for row in groups if row.handled is None}):
-        yield f"what {name} handled, with partition and offset: ledgers of its members"
+        yield say("handled", group=name)
 
 
 def _statement(
@@ -153,22 +147,18 @@ def _statement(
 ) -> str:  # fmt: skip
     """What became of the messages of one topic; *read* of those that the log lost had been read before."""
     acked = [row.acked for row in log if row.acked is not None]
-    begin = f"{number(sum(acked))} acknowledged" if acked else "Nothing shows what was acknowledged"
+    acked_of = {row.queue: row.acked or 0 for row in log}
     by_group = {name: list(rows) for name, rows in groupby(sorted(groups, key=_group), key=_group)}
-    parts = [*_lost(losses, read), *_left(by_group), *_failed(log), *_doubled(doubled)]
-    counts = "; ".join([begin, *parts])
-    if outcome is Outcome.IN_LOG:
-        acked_of = {row.queue: row.acked or 0 for row in log}
-        return " ".join([f"{counts}. Nothing was lost from the log.", *_unknown(by_group, acked_of)])
-    if outcome is Outcome.COMPLETE:
-        return f"{counts}. Nothing was lost: every acknowledged message is accounted for."
-    if outcome is Outcome.UNKNOWN:
-        return f"{counts}. This material cannot rule out a loss."
     rows: tuple[Loss | Doubled, ...] = (*losses, *doubled)
-    named = sorted({row.incident for row in rows if row.incident})
-    if named:
-        return f"{counts}. By mechanism: {', '.join(named)}."
-    return f"{counts}." + (" Nothing in the material shows how it happened." if losses else "")
+    return say(
+        "statement",
+        acked=sum(acked) if acked else None,
+        parts=(*_lost(losses, read), *_left(by_group), *_failed(log), *_doubled(doubled)),
+        outcome=outcome,
+        named=sorted({row.incident for row in rows if row.incident}),
+        lost=len(losses),
+        untold=tuple(_unknown(by_group, acked_of)) if outcome is Outcome.IN_LOG else None,
+    )
 
 
 def _group(row: GroupRow | Loss | Doubled) -> str:
@@ -179,63 +169,60 @@ def _unknown(by_group: dict[str, list[GroupRow]], acked: Mapping[str, int]) -> I
     for name, rows in by_group.items():
         many = sum(_not_told(row, acked.get(row.queue, 0)) for row in rows)
         if many:
-            yield f"Whether {name} handled {number(many)} of the messages before its position cannot be told."
+            yield say("unknown", group=name, unknown=many)
         elif any(row.handled is None for row in rows):
-            yield f"What {name} handled cannot be told."
+            yield say("no-ledger", group=name)
 
 
 def _lost(losses: Sequence[Loss], read: int) -> Iterator[str]:
     log = [loss for loss in losses if loss.side is Side.LOG and loss.most]
     if log:
-        places = [f"{_amount([loss])} of {loss.topic}-{loss.queue}{_offsets(loss)}" for loss in log[:_SHOWN]]
-        more = [f"{number(len(log) - _SHOWN)} more"] if len(log) > _SHOWN else []
-        several = f"{_amount(log)} are gone from the log: {', '.join([*places, *more])}"
-        yield several if len(log) > 1 else f"{places[0]} are gone from the log"
+        places = [_place(loss) for loss in log[:_SHOWN]]
+        more = [say("more", more=len(log) - _SHOWN)] if len(log) > _SHOWN else []
+        yield say("gone", places=(*places, *more), several=len(log) > 1, **_amount(log))
     if read:
-        yield f"consumers had already read {number(read)} of these"
+        yield say("read", read=read)
     for name, own in groupby(
         sorted((loss for loss in losses if loss.side is Side.GROUP and loss.most), key=_group), _group
     ):
-        yield f"{_amount(list(own))} were never handled by {name}"
+        yield say("unhandled", group=name, **_amount(list(own)))
 
 
-def _amount(losses: Sequence[Loss]) -> str:
+def _place(loss: Loss) -> str:
+    ends = {"first": loss.first_offset, "last": loss.last_offset}
+    return say("place", topic=loss.topic, queue=loss.queue, **ends, **_amount([loss]))
+
+
+def _amount(losses: Sequence[Loss]) -> dict[str, Value]:
+    """How many, and where they were not counted how many at least."""
     least, most = sum(loss.least for loss in losses), sum(loss.most for loss in losses)
-    return number(most) if least == most else f"{number(least)} to {number(most)}"
-
-
-def _offsets(loss: Loss) -> str:
-    if loss.first_offset is None or loss.last_offset is None:
-        return ""
-    return f" (offsets {number(loss.first_offset)}–{number(loss.last_offset)})"
+    return {"least": least if least != most else None, "most": most}
 
 
 def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
     """What groups left out on purpose, then what only waits for them."""
     for name, rows in by_group.items():
         if skipped := sum(row.by_hand for row in rows):
-            yield f"{number(skipped)} were skipped by {name} on purpose: its offsets were set by hand"
+            yield say("by-hand", group=name, skipped=skipped)
         if aside := sum(row.aside for row in rows):
-            yield f"{number(aside)} could not be handled by {name} and went to a dead-letter topic"
+            yield say("aside", group=name, aside=aside)
         if earlier := sum(row.earlier for row in rows):
-            yield f"{number(earlier)} were there before {name}, which began at the end and never handled them"
+            yield say("earlier", group=name, earlier=earlier)
     for name, rows in by_group.items():
         if pending := sum(row.pending or 0 for row in rows):
-            yield f"{number(pending)} wait for {name}, neither handled nor committed"
+            yield say("pending", group=name, pending=pending)
 
 
 def _failed(log: Sequence[LogRow]) -> Iterator[str]:
-    refused, kept = sum(row.failed or 0 for row in log), sum(row.failed_stored or 0 for row in log)
-    if refused:
-        yield f"{number(refused)} were reported as failed, yet {number(kept)} of them are in the log"
-    if lacking := sum(row.unanswered or 0 for row in log):
-        yield f"{number(lacking)} were sent and never acknowledged or refused"
+    if failed := sum(row.failed or 0 for row in log):
+        yield say("failed", failed=failed, stored=sum(row.failed_stored or 0 for row in log))
+    if unanswered := sum(row.unanswered or 0 for row in log):
+        yield say("unanswered", unanswered=unanswered)
 
 
 def _doubled(doubled: Sequence[Doubled]) -> Iterator[str]:
-    log = sum(row.extra for row in doubled if row.side is Side.LOG)
-    if log:
-        yield f"the log holds {number(log)} {'copy' if log == 1 else 'copies'} too many"
+    if copies := sum(row.extra for row in doubled if row.side is Side.LOG):
+        yield say("copies", copies=copies)
     for name, own in groupby(sorted((row for row in doubled if row.side is Side.GROUP), key=_group), _group):
-        if extra := sum(row.extra for row in own):
-            yield f"{name} handled {counted(extra, 'duplicate')}"
+        if duplicates := sum(row.extra for row in own):
+            yield say("duplicates", group=name, duplicates=duplicates)

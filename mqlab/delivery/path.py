@@ -201,7 +201,7 @@ def doubles(audit: Audit) -> tuple[Toll, ...]:
 
 def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
     def mechanism(row: Loss | Doubled) -> tuple[str, str, str]:
-        return (row.incident or "", row.side, row.group or "")
+        return (row.incident or "", row.side.value, row.group or "")
 
     def place(row: Loss | Doubled) -> tuple[tuple[bool, int, str], int, float]:
         first = row.first_offset if isinstance(row, Loss) else None
@@ -213,7 +213,7 @@ def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
         tolls.append(
             Toll(
                 incident or UNEXPLAINED,
-                f"{_FROM[Side(side)]} {group}" if side == Side.GROUP else _FROM[Side(side)],
+                f"{_FROM[Side(side)]} {group}" if Side(side) is Side.GROUP else _FROM[Side(side)],
                 sum(row.extra if isinstance(row, Doubled) else row.records for row in parts),
                 sum(row.least for row in parts),
                 sum(row.most for row in parts),

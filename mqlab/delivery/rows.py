@@ -7,12 +7,12 @@ never handled it; *pending* where it is only not yet read; *doubled* where the l
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, StrEnum, auto
+from enum import Enum, auto
 
 from mqlab.findings import Evidence
 
 
-class Side(StrEnum):
+class Side(Enum):
     """Where a message was lost or doubled."""
 
     PRODUCER = "producer"
@@ -21,7 +21,7 @@ class Side(StrEnum):
     GROUP = "group"
 
 
-class Outcome(StrEnum):
+class Outcome(Enum):
     """What the audit of a topic says."""
 
     COMPLETE = "nothing lost"

@@ -11,7 +11,7 @@ Source of the mechanism: KAFKA-8350, ``RecordAccumulator.splitAndReenqueue``; of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mqlab import words
 from mqlab.facts import Episode, Facts
@@ -21,7 +21,7 @@ from mqlab.shared import actors, flows
 from mqlab.shared.wording import sample
 from mqlab.traffic import split_bytes, splits
 from mqlab.traffic.split_bytes import CountedLoop
-from mqlab.traffic.splits import Loop, loops_seen, why_not
+from mqlab.traffic.splits import EXHAUSTED, Loop, loops_seen, why_not
 from mqlab.words import listed
 from mqlab.words.filling import Value
 
@@ -61,7 +61,9 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
     ledger = split_bytes.of_loop(facts, loop.client, loop.topic, loop.splits, loop.window)
     crashes = splits.crashes(facts, loop.client, loop.splits)
     ended = max([t for t in (loop.last_at, *[c.last_at for c in crashes]) if t is not None], default=None)
-    lines = splits.lines(facts, loop.splits, loop.batch_size, loop.limit, crashes)
+    memory = splits.out_of_memory(facts, loop.client, loop.splits, crashes)
+    lines = splits.lines(facts, loop.splits, loop.batch_size, loop.limit, crashes, memory)
+    exhausted = sum(e.count for e in crashes if e.kind == "out-of-memory" or (memory and e.value_max == EXHAUSTED))
     return finding(
         INCIDENT,
         f"{loop.client} -> {loop.topic}",
@@ -70,7 +72,12 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         severity=Severity.WARNING if loop.most < splits.MANY and splits.unended(facts, loop) else Severity.CRITICAL,
         ongoing=actors.goes_on(facts, {s.source for s in loop.splits}, ended),
         name=f"{loop.client}/{loop.topic}",
-        slots=_slots(facts, loop) | {"batch": ledger.batch},
+        slots={
+            **_slots(facts, loop),
+            "batch": ledger.batch,
+            "exhausted": exhausted,
+            "all_exhausted": exhausted == sum(e.count for e in crashes),
+        },
         measures={
             **(ledger.measures or {}),
             "split_count": ledger.count,
@@ -79,7 +86,8 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         evidence=lines + split_bytes.evidence(facts, loop.client, loop.topic, ledger),
         explains=("log-explosion",),
         ledger=split_bytes.ledger(facts, ledger),
-        facts=_remarks(loop, ledger, crashes),
+        facts=_remarks(loop, ledger),
+        moments=_moments(loop, crashes),
         trigger=splits.trigger(facts, loop.splits, ledger.started),
     )
 
@@ -123,25 +131,27 @@ def _slots(facts: Facts, loop: Loop) -> dict[str, Value]:
         "version": str(loop.version) if loop.version else None,
         "leaks": kafka_defaults.leaks(loop.version),
         "may_leak": kafka_defaults.leaks(loop.version) is not False,
-        "memory": bool(facts.of_kind("out-of-memory")),
         "counter": next((s.original for s in facts.named("producer.batch_splits")), "batch-split-total"),
     }
 
 
-def _remarks(loop: Loop, ledger: split_bytes.SplitLedger, crashes: Sequence[Episode]) -> dict[str, str | None]:
-    """Who it is and where, the settings, how else the bytes come out, and the moments of its ends."""
+def _moments(loop: Loop, crashes: Sequence[Episode]) -> Iterator[tuple[float | None, str]]:
+    """When it split first and last, and when the process ended."""
+    yield loop.first_at, say("first")
+    for crash in crashes:
+        yield crash.first_at, say("memory" if crash.kind == "out-of-memory" else "exit")
+    yield loop.last_at, say("last")
+
+
+def _remarks(loop: Loop, ledger: split_bytes.SplitLedger) -> dict[str, str | None]:
+    """Who it is and where, the settings, and how else the bytes come out."""
     attempts = loop.attempts[0]
-    remarks: dict[str, str | None] = {
+    return {
         "who": say("who", client=loop.client, version=str(loop.version) if loop.version else None),
         "topic": loop.topic,
         "partitions": ", ".join(f"{queue}: {count}" for queue, count in loop.by_queue.items()),
         "attempts": f"{attempts:.0f}" if attempts is not None else "?",
-        "first": words.seen(INCIDENT, "first", {"at": loop.first_at}),
-        "last": words.seen(INCIDENT, "last", {"at": loop.last_at}),
         "second_way": listed(ledger.ways),
         "batch.size": loop.setting,
         "limit": loop.limit.value if loop.limit and loop.window else None,
     }
-    for number, crash in enumerate(crashes, start=1):
-        remarks[f"crash {number}"] = say("crash", at=crash.first_at, what=crash.reason or crash.kind)
-    return remarks

@@ -12,9 +12,8 @@ log lost; a member without a ledger, a ledger that begins late or was cut; recor
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from mqlab import units
+from mqlab import words
 from mqlab.delivery.losses import (
     GroupLoss,
     Memory,
@@ -32,16 +31,12 @@ from mqlab.delivery.rows import Gap
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared.lag import waited
-from mqlab.shared.wording import clock
+from mqlab.words import listed
 
 INCIDENT = "commit-before-process-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 _SHOWN = 3
-_AUTO = "commits what was polled, handled or not"
-_COMMITS = "when the consumer commits: enable.auto.commit, and its positions before and after the stop"
-_WAITING = "the last count of what waits in memory"
-_MITIGATE = "Let the queue run empty before the process stops; side effect: slower deploys."
-_VERIFY = "Stop a consumer in a test: every id in the log is handled at least once."
 
 
 def detect(facts: Facts) -> Result:
@@ -51,16 +46,15 @@ def detect(facts: Facts) -> Result:
     if known or printed:
         return Result((*(_finding(facts, case) for case in known), *map(_printed, printed)))
     if given_up := by_groups(facts, None):
-        told = "; ".join(f"{case.group}: {case.amount} of {case.topic} {case.losses[0].how}" for case in given_up)
-        return Result(rejected=f"not lost by an early commit: {told}")
+        each = [say("each", group=c.group, amount=c.amount, topic=c.topic, how=c.losses[0].how) for c in given_up]
+        return Result(rejected=say("elsewhere", each=each))
     if by_hand := [told for place in places(facts) for told in moved(facts, place)]:
-        return Result(rejected="; ".join(by_hand))
+        return Result(rejected=listed(by_hand))
     if full := stopped_full(facts):
-        held = "; ".join(f"{e.source} stopped with {units.number(e.value_max or 0)} records in memory" for e in full)
         return Result(
-            missing=missing_ledgers(facts) or (_COMMITS,),
-            seen=held,
-            evidence=tuple(e.last.because(_WAITING) for e in full),
+            missing=missing_ledgers(facts) or (say("no-commits"),),
+            seen=listed(say("held", source=e.source, records=e.value_max or 0) for e in full),
+            evidence=tuple(e.last.because(say("waiting")) for e in full),
         )
     return Result(missing=missing_ledgers(facts))
 
@@ -70,38 +64,33 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
     tail = all(loss.gap is Gap.TAIL for loss in case.losses)
     proven = tail and case.exact and early.seen
     at = [stint.until for stint in ends if stint.until is not None]
-    who = ", ".join(sorted({stint.client for stint in ends if stint.client})) or "a member"
+    who = ", ".join(sorted({stint.client for stint in ends if stint.client})) or say("someone")
     backlog = early.waiting.value_max if early.waiting is not None else None
-    how = "gave its partitions to another member"
-    if any(stint.stopped for stint in ends):
-        how = "was stopped cleanly" if all(stint.orderly for stint in ends) else "was stopped or crashed"
-    queue = f"; up to {units.number(backlog)} waited in its queue just before" if backlog else ""
+    stopped = any(stint.stopped for stint in ends)
     return finding(
         INCIDENT,
         case.subject,
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (min(at, default=case.span[0]), max(at, default=case.span[1])),
         severity=Severity.CRITICAL,
-        statement=(
-            f"{case.group} committed {case.amount} of {case.where} that "
-            f"it never handled. {who} {how} at {clock(min(at, default=None))} UTC with them in memory{queue}: "
-            "lag does not show this loss."
-        ),
+        slots={
+            "group": case.group,
+            "amount": case.amount,
+            "where": case.where,
+            "members": who,
+            "stopped": stopped,
+            "orderly": stopped and all(stint.orderly for stint in ends),
+            "at": min(at, default=None),
+        },
         measures={
             "lost_records": case.records,
             "partitions": len(case.queues),
-            **({"backlog_records": backlog} if backlog else {}),
+            "backlog_records": backlog or None,
             **waited(facts, case.group, min(at, default=None), max(at, default=None)),
         },
         evidence=(*_signature(facts, early), *_evidence(case)),
         explains=("session-timeout", "rolling-restart"),
-        mitigate=_MITIGATE,
-        remedy=(
-            "Commit after processing, per partition the lowest offset that is not done; no automatic commit where "
-            "records go to a queue or to other threads."
-        ),
-        verify=_VERIFY,
-        facts={"members": who, "counted": "; ".join(sorted({one.how for one in case.losses}))},
+        facts={"members": who, "counted": listed(sorted({one.how for one in case.losses}))},
     )
 
 
@@ -109,19 +98,19 @@ def _signature(facts: Facts, early: Early) -> Iterator[Evidence]:
     if early.auto is not None:
         same = [s for s in facts.settings if s.key == early.auto.key and s.owner == early.auto.owner]
         for place in dict.fromkeys((early.auto.evidence, *(s.evidence for s in same if s.origin == "file"))):
-            yield replace(place, why=_AUTO)
+            yield place.because(say("auto"))
     if early.waiting is not None:
-        yield replace(early.waiting.last, why=_WAITING)
+        yield early.waiting.last.because(say("waiting"))
     if early.ahead is not None:
-        yield replace(early.ahead.place, why="a commit ahead of everything handled until then")
+        yield early.ahead.place.because(say("ahead"))
 
 
 def _evidence(case: GroupLoss) -> Iterator[Evidence]:
     """How the member ended, and the first record of each partition that is missing."""
     for loss in case.losses[:_SHOWN]:
         *ends, first = loss.evidence
-        yield from (replace(e, why="the member ends") for e in ends)
-        yield replace(first, why="the first record that no ledger of the group notes")
+        yield from (e.because(say("ends")) for e in ends)
+        yield first.because(say("first"))
 
 
 def _printed(memory: Memory) -> Finding:
@@ -133,18 +122,12 @@ def _printed(memory: Memory) -> Finding:
         Certainty.LIKELY,
         (at, at),
         severity=Severity.CRITICAL,
-        statement=(
-            f"{memory.client} of {memory.group} stopped at {clock(at)} UTC while {units.counted(records, 'record')} "
-            "waited in its queue, and it commits what it polled. At most that many were lost; no ledger tells how many."
-        ),
+        slots={"client": memory.client, "at": at},
         measures={"backlog_records": records},
         evidence=(
-            replace(memory.auto.evidence, why=_AUTO),
-            replace(memory.waiting.last, why=_WAITING),
-            replace(memory.stop, why="the member stops"),
+            memory.auto.evidence.because(say("auto")),
+            memory.waiting.last.because(say("waiting")),
+            memory.stop.because(say("stops")),
         ),
-        mitigate=_MITIGATE,
-        remedy="Commit after processing, per partition the lowest offset that is not done.",
-        verify=_VERIFY,
         facts={"members": memory.client},
     )

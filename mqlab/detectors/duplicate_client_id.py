@@ -53,6 +53,7 @@ def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:
     foreseen = drain.foreseen(facts, case.group)
     counted = {**measures(facts, case), **drain.measures(foreseen)}
     harm = counted.get("orphan_queues") or counted.get("doubled_queues")
+    growth = counted.get("lag_growth_per_second", 0.0)
     found_risks = _risks(facts, case)
     remarks = _remarks(facts, case, found_risks)
     if foretold := drain.remark(foreseen):
@@ -72,6 +73,7 @@ def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:
             "places": sorted({m.host for m in case.sharing.members}),
             "shares": [_share(j) for j in case.judgements if not j.unread and (j.orphans or j.doubled or j.frozen)],
             "ongoing": case.ongoing,
+            "growing": growth if growth > 0 else None,
             "risk": found_risks[0] if found_risks else None,
         },
         measures=counted,
@@ -82,7 +84,7 @@ def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:
 
 
 def _share(judgement: Judgement) -> Text:
-    """What the rule gives those who share an id; else that the queues do not stand where it would leave them."""
+    """Which queues the rule gives those who share an id; else that others stand still than it would leave to nobody."""
     told = {"topic": judgement.topic, "strategy": judgement.strategy}
     if judgement.paces and not judgement.agrees:
         return say("other-queues" if judgement.frozen else "no-queue", queues=spread(judgement.frozen), **told)
@@ -90,11 +92,9 @@ def _share(judgement: Judgement) -> Text:
     for queue, times in judgement.doubled.items():
         by_times[times].append(queue)
     parts = [say("doubled", queues=spread(queues), times=times) for times, queues in sorted(by_times.items())]
-    if judgement.orphans:
-        parts.append(say("orphans", queues=spread(judgement.orphans)))
-    if judgement.stuck:
-        parts.append(say("stuck", queues=spread(judgement.stuck)))
-    return say("same-share", parts=parts, **told)
+    parts += [say("orphans", queues=spread(judgement.orphans))] if judgement.orphans else []
+    stuck = spread(judgement.stuck) or None
+    return say("same-share" if judgement.paces else "by-rule", parts=parts, stuck=stuck, **told)
 
 
 def _too_short(case: Case) -> Text:

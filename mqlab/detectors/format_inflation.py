@@ -30,7 +30,7 @@ def detect(facts: Facts) -> Result:
     for setting in encoding.settings(facts):
         found = encoding.measured(facts, setting)
         if found is None:
-            risks.append(_risk(setting))
+            risks.append(_risk(facts, setting))
         else:
             findings.append(_recoded(facts, found))
     for client in batching.producers(facts):
@@ -107,8 +107,10 @@ def _ledger(found: Recoding, excess: float, healthy: float | None) -> TrafficLed
     return TrafficLedger("brokers", "", instant(found.at), instant(found.until), came, left, stages, healthy)
 
 
-def _risk(setting: Setting) -> Finding:
-    """The topic's setting re-encodes; the material shows no inflation."""
+def _risk(facts: Facts, setting: Setting) -> Finding:
+    """The topic's setting re-encodes; the material shows no inflation, or nothing in which it would show."""
+    pieces = [piece for piece in flows.flows(facts) if piece.out_per_in is not None]
+    measured = [piece for piece in pieces if setting.at is None or piece.until > setting.at]
     return finding(
         INCIDENT,
         str(setting.owner),
@@ -116,7 +118,7 @@ def _risk(setting: Setting) -> Finding:
         (None, None),
         severity=Severity.NOTICE,
         name=f"{setting.owner}/settings",
-        slots={"codec": setting.value},
+        slots={"codec": setting.value, "measured": bool(measured)},
         measures={},
         evidence=(setting.evidence,),
     )
@@ -138,6 +140,8 @@ def _wasted(facts: Facts, found: Waste) -> Finding:
             "usual": round(rise.before),
             "times": rise.after / rise.before,
             "changed": changed,
+            "earlier": [f"{s.key}={before}" for s, before in found.changed] or None,
+            "delays": any(s.key in ("linger.ms", "batch.size") for s, _ in found.changed),
         },
         measures={
             "bytes_per_record": rise.after,

@@ -11,7 +11,8 @@ members that are added or taken away.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from mqlab import words
 from mqlab.facts import Facts
@@ -95,7 +96,7 @@ def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
     proven = any(one.failing for one in every) and len(rows) > TAKEN_BACK
     again = extra(facts, group, since - NEAR, until + NEAR)
     lived = min((one.lived for one in every if one.lived is not None), default=None)
-    goes_on = _ongoing(facts, until)
+    goes_on = _ongoing(facts, until, (one.ends for one in every))
     return finding(
         INCIDENT,
         group,
@@ -163,7 +164,7 @@ def _passing(facts: Facts, group: str, short: Sequence[Life]) -> Finding:
     since = min(life.since or 0.0 for life in short)
     until = max(life.until or 0.0 for life in short)
     rebalances = len(_rebalances(facts, group, since, until))
-    goes_on = _ongoing(facts, until)
+    goes_on = _ongoing(facts, until, [sorted(life.since or since for life in short)])
     return finding(
         INCIDENT,
         group,
@@ -181,5 +182,7 @@ def _rebalances(facts: Facts, group: str, since: float, until: float) -> list[Re
     return [one for one in history(facts, group) if since - 1.0 <= one.started <= until + NEAR and not one.empty]
 
 
-def _ongoing(facts: Facts, until: float) -> bool:
-    return (facts.covered_until() or until) - until <= NEAR
+def _ongoing(facts: Facts, until: float, runs: Iterable[Sequence[float]]) -> bool:
+    """The material ends before the next one would have come: after the longest time that lay between two of a run."""
+    pace = max((later - one for run in runs for one, later in pairwise(run)), default=NEAR)
+    return (facts.covered_until() or until) - until <= max(NEAR, pace)

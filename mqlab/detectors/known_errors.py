@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
@@ -23,8 +24,9 @@ from mqlab.known_errors import KnownError, of_class
 from mqlab.rows import GRID
 from mqlab.shared import benign_lines
 from mqlab.shared.actors import base_name, folder, log_end
-from mqlab.shared.wording import clock, few
-from mqlab.units import counted
+from mqlab.units import clock
+
+say = words.room("known-errors")
 
 REPEATED = 3
 """Lines from which an error is more than refused tries. Judgement, no default behind it: one, and the next of a client
@@ -100,15 +102,14 @@ class Rule:
         if said:
             return Result((_finding(facts, self.INCIDENT, said),))
         if self.INCIDENT == "host-starved" and (late := _late(facts)):
-            names = few(_names(folder(e.source).rpartition("/")[2] for e in late), _SHOWN)
-            seen = f"{names} noticed ZooKeeper's silence far later than a process that runs: it stood still itself"
-            return Result(missing=(PAUSES,), seen=seen, evidence=tuple(e.first for e in late))
+            seen = say("late", brokers=_names(folder(e.source).rpartition("/")[2] for e in late))
+            return Result(missing=(say("no-pauses"),), seen=seen, evidence=tuple(e.first for e in late))
         if self.INCIDENT == "host-starved" and (at_once := _at_once(facts)):
-            seen = f"heartbeats of {counted(len(at_once), 'broker')} ran out unsent, once and at one moment"
-            return Result(missing=(PAUSES,), seen=seen, evidence=tuple(e.first for e in at_once))
+            seen = say("at-once", brokers=len(at_once))
+            return Result(missing=(say("no-pauses"),), seen=seen, evidence=tuple(e.first for e in at_once))
         if any(c.role.is_log for c in facts.coverage):
             return CLEAR
-        return Result(missing=("a log of the broker or client",))
+        return Result(missing=(say("no-logs"),))
 
 
 _SOME = {
@@ -131,7 +132,6 @@ WAKING = 4.0
 each waits half of broker.session.timeout.ms, 4.5 s by default (BrokerServer)."""
 _NO_MAJORITY = "Election "
 """How a round of voting that found no majority is told."""
-PAUSES = "garbage collection logs of the broker, and steal time, swap and throttling of its host"
 
 
 def _late(facts: Facts) -> list[Episode]:
@@ -236,27 +236,34 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     ongoing = not well and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
     who = _names(episode.client_id or episode.group or base_name(episode.source) for _, episode in said)
     about = _names(e.peer or e.topic for error, e in said if error is lead)
-    target = f" ({few(about, _SHOWN)})" if about else ""
-    when = "" if since is None else f" from {clock(since)} to {clock(until)} UTC"
-    when = f" at {clock(since)} UTC" if when and clock(since) == clock(until) else when
-    others = [error.name for error in lines if error is not lead]
-    beside = f" Beside it: {few(others, _SHOWN)}." if others else ""
     texts = INCIDENTS[incident]
     severity = _severity(facts, incident, said, ongoing=ongoing)
+    statement = say(
+        "statement",
+        means=lead.means,
+        lines=total,
+        since=since,
+        until=until,
+        once=clock(since) == clock(until),
+        who=who,
+        about=about,
+        cleared=cleared,
+        well=bool(well),
+        cause=lead.causes[0],
+        check=lead.check,
+        others=[error.name for error in lines if error is not lead],
+    )
     return finding(
         incident,
-        few(who, _SHOWN),
+        say("who", who=who),
         Certainty.LIKELY,
         (since, cleared or until),
         ongoing=ongoing,
         severity=severity,
         explains=() if severity is Severity.NOTICE else _brings(incident),
-        statement=f"{lead.means} {counted(total, 'line')}{when}: {few(who, _SHOWN)}{target}. "
-        f"{f'The broker cleared it at {clock(cleared)} UTC. ' if cleared is not None else ''}"
-        f"{'Later lines of the same log say that it went well. ' if well and cleared is None else ''}"
-        f"Most often: {lead.causes[0]}. Check: {lead.check}{beside}",
+        statement=statement,
         measures={"lines": total, "actors": len(who)},
-        evidence=(*_evidence(said, lead), *(e.last.because("it went well") for e in well[:1])),
+        evidence=(*_evidence(said, lead), *(e.last.because(say("went-well")) for e in well[:1])),
         mitigate=texts.mitigate,
         remedy=lead.fix,
         verify=texts.verify,

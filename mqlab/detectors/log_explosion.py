@@ -83,7 +83,7 @@ def _finding(facts: Facts, flood: Flood, certainty: Certainty) -> Finding:
             "bytes_per_minute_before": earlier.a_minute if earlier else None,
         },
         evidence=_evidence(flood),
-        facts={"who": name, "first": say("first", since=flood.started_at)},
+        facts={"who": name},
     )
 
 

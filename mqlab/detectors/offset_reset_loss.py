@@ -9,9 +9,8 @@ offset that somebody set while the group had no members; what retention had dele
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from mqlab import units
+from mqlab import words
 from mqlab.delivery.losses import GroupLoss, by_groups, dense, places
 from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.positions import OffsetReset, Why, before, offset_resets, offsets
@@ -21,10 +20,11 @@ from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, findi
 from mqlab.kafka.log_lines import homes
 from mqlab.shared.configured import consumer_value
 from mqlab.shared.lag import waited
-from mqlab.shared.wording import clock
+from mqlab.words import listed
 
 INCIDENT = "offset-reset-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 _SHOWN = 3
 
 
@@ -33,7 +33,7 @@ def detect(facts: Facts) -> Result:
     if found := by_groups(facts, INCIDENT):
         return Result(tuple(_finding(facts, case) for case in found))
     reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
-    return Result(rejected="; ".join(sorted(dict.fromkeys(reasons))) or None)
+    return Result(rejected=listed(sorted(set(reasons))) or None)
 
 
 def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
@@ -43,15 +43,15 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
     yield from moved(facts, place)
     for skip in skips(facts, *place):
         if skip.why is Why.CONFIGURED:
-            yield f"{group} began at the end of {topic}, as configured: older records were there before the group"
+            yield say("configured", group=group, topic=topic)
         if skip.why is Why.RETENTION:
-            yield f"what {group} left out of {topic} had been deleted"
+            yield say("deleted", group=group, topic=topic)
     for reset in offset_resets(facts, known):
         stood = before(known.committed, reset.at)
         if reset.refused is not None and reset.target <= reset.refused:
-            yield f"{group} went back in {topic}: its position was above the end of the log"
+            yield say("above", group=group, topic=topic)
         elif stood is not None and reset.target < stood.offset:
-            yield f"{group} went back in {topic} and rereads what it had read"
+            yield say("rereads", group=group, topic=topic)
 
 
 def _finding(facts: Facts, case: GroupLoss) -> Finding:
@@ -65,11 +65,7 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (min(at, default=case.span[0]), max(at, default=case.span[1])),
         severity=Severity.CRITICAL,
-        statement=(
-            f"{case.group} had no valid committed offset in {case.where} "
-            f"at {clock(min(at, default=None))} UTC and went to the end. It left out {case.amount} that "
-            "were acknowledged and still there."
-        ),
+        slots={"group": case.group, "where": case.where, "amount": case.amount, "at": min(at, default=None)},
         measures={
             "lost_records": case.records,
             "partitions": len(case.queues),
@@ -77,13 +73,7 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
         },
         evidence=_evidence(facts, case),
         explains=("consumer-offline",),
-        mitigate="Read the range that was left out with a second group; side effect: order across the two is lost.",
-        remedy=(
-            "auto.offset.reset=earliest (or none) for what must not be lost, stable group ids, and "
-            "offsets.retention.minutes longer than the longest stop."
-        ),
-        verify="No line about a reset at the next start, and the committed offset continues where it was.",
-        facts={"counted": "; ".join(sorted({one.how for one in case.losses}))},
+        facts={"counted": listed(sorted({one.how for one in case.losses}))},
     )
 
 
@@ -98,19 +88,18 @@ def _evidence(facts: Facts, case: GroupLoss) -> Iterator[Evidence]:
     found = _resets(facts, case)
     for reset in found[:_SHOWN]:
         cause, went = reset.places
-        refused = "no committed offset" if reset.refused is None else "the log refuses the position"
-        yield replace(cause, why=refused)
-        yield replace(went, why=f"it goes on at {units.number(reset.target)}, the end")
+        yield cause.because(say("no-offset" if reset.refused is None else "refused"))
+        yield went.because(say("went-on", offset=reset.target))
         client = reset.client or min(homes(facts, case.group).values(), default=None)
         value = consumer_value(facts, client, "auto.offset.reset", reset.at)
         if value is not None and value.setting is not None:
-            yield replace(value.setting.evidence, why="where a group without a valid offset begins")
+            yield value.setting.evidence.because(say("setting"))
     at = max((reset.at for reset in found), default=float("inf"))
     for one in case.losses[:_SHOWN]:
         mark = before(offsets(facts, case.group, case.topic, one.queue).committed, at)
         if mark is not None:
-            yield replace(mark.place, why="the last position that is known")
+            yield mark.place.because(say("before"))
     removed = [e for e in facts.of_kind("offsets-removed") if (e.group, e.topic) == (case.group, case.topic)]
-    yield from (replace(e.first, why="somebody removed the offset") for e in removed[:1])
+    yield from (e.first.because(say("removed")) for e in removed[:1])
     expired = [e for e in facts.of_kind("offsets-expired") if e.first_at is not None and e.first_at <= at]
-    yield from (replace(e.first, why="offsets expired before") for e in expired[-1:])
+    yield from (e.first.because(say("expired")) for e in expired[-1:])

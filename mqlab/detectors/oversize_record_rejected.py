@@ -45,7 +45,7 @@ def detect(facts: Facts) -> Result:
 
 def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
     count = sum(e.count for e in episodes)
-    first, last = episodes[0].first_at, max((e.last_at for e in episodes if e.last_at is not None), default=None)
+    first, last = actors.span(episodes)
     topic = next((e.topic for e in episodes if e.topic), None)
     largest = max((e.value_max or 0 for e in episodes), default=0)
     if in_client:
@@ -70,6 +70,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
             "place": "client" if in_client else "broker",
             "key": limit.key if limit else None,
             "limit": limit.value if limit else None,
+            "resubmitted": resubmitted,
             "ongoing": ongoing,
         },
         measures={
@@ -80,11 +81,8 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
             "dropped_records": refused_writes.never_stored(facts, INCIDENT, topic) or None,
         },
         evidence=_evidence(facts, client, episodes, limit, last),
-        facts={
-            "who": say("who", client=client),
-            "last": words.seen(INCIDENT, "last", {"at": last}),
-            "count": str(count),
-        },
+        facts={"who": say("who", client=client), "count": str(count)},
+        moments=[(last, say("last"))],
     )
 
 
@@ -128,8 +126,7 @@ def _lifted(facts: Facts, topic: str | None, largest: float, last: float | None)
 def _evidence(
     facts: Facts, client: str, episodes: Sequence[Episode], limit: configured.Value | None, last: float | None
 ) -> tuple[Evidence, ...]:
-    final = max(episodes, key=lambda e: (e.last_at or 0, e.last.line or 0))
-    found = [episodes[0].first, final.last]
+    found = [episodes[0].first, actors.latest(episodes).last]
     if limit is not None and limit.setting is not None:
         found.append(limit.setting.evidence)
     own = [s for s in facts.named("producer.record_errors") if s.labels.get("client_id") == client and s.points]

@@ -89,6 +89,7 @@ def _finding(facts: Facts, stuck: Stuck) -> Finding:
 
 def _slots(stuck: Stuck) -> dict[str, Value]:
     """The record, who tried it, and what it does to its partition as far as snapshots show."""
+    ends = [e.last_at for e in (*stuck.failures, *stuck.sought) if e.last_at is not None]
     known: dict[str, Value] = {
         "group": stuck.group,
         "topic": stuck.topic,
@@ -96,14 +97,16 @@ def _slots(stuck: Stuck) -> dict[str, Value]:
         "offset": str(stuck.offset),
         "next": str(stuck.offset + 1),
         "clients": list(stuck.clients),
+        "failed": sum(e.count for e in stuck.failures) >= stuck.tries,
+        "lasted": max(ends, default=stuck.until) - stuck.since,
     }
     if not stuck.frozen:
         return known
     return known | {
-        "committed": str(stuck.frozen[-1].committed),
+        "stayed" if len(stuck.frozen) > 1 else "once": str(stuck.frozen[-1].committed),
         "moving": len(stuck.moving),
         "others": len(stuck.others) or None,
-        "grown": stuck.grown,
+        "grown": stuck.grown if stuck.grown > 0 else None,
     }
 
 

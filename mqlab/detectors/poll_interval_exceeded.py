@@ -161,6 +161,7 @@ def _slots(case: Case, behind: Cause | None) -> dict[str, Value]:
     fit, cost = _fit(case), _cost(case)
     return {
         "named": case.guilty if len(case.guilty) <= _NAMED else None,
+        "single": len(case.guilty) == 1,
         "inferred": not (case.measured or any(departure.told for departure in case.departures)),
         "session": case.limit is not None and case.limit.key == SESSION,
         "cost": cost or None,

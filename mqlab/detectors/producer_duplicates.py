@@ -9,19 +9,17 @@ one, keys that are no ids, idempotent producers.
 
 from __future__ import annotations
 
+from mqlab import words
 from mqlab.delivery.durability import topics
 from mqlab.delivery.log_audit import INCIDENT as SLUG
 from mqlab.delivery.log_audit import Double, Growth, doubles, growths
 from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
-from mqlab.units import counted, number
+from mqlab.words import listed
 
 INCIDENT = SLUG
 SYSTEMS: tuple[str, ...] = ("kafka",)
-
-_MITIGATE = "Deduplicate downstream by id; side effect: the ids must be kept for as long as copies may come."
-_REMEDY = "enable.idempotence=true with acks=all; repair what cut the connections."
-_VERIFY = "A dump shows producerId 0 or above, and the log end advances by exactly the records sent."
+say = words.room(INCIDENT)
 
 
 def detect(facts: Facts) -> Result:
@@ -39,18 +37,17 @@ def detect(facts: Facts) -> Result:
 def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> Result:
     unclear = [d for d in rows if not d.again and d.idempotent is not True]
     if unclear:
-        copies = counted(sum(d.doubled.records for d in unclear), "id")
-        wanted = f"the log of the producers: {copies} stand twice in the log, and only it says why"
-        return Result(missing=(wanted,), seen=f"{copies} stand twice in the log")
-    reasons, ids = [], counted(sum(d.doubled.records for d in rows), "id")
+        twice = say("twice", ids=sum(d.doubled.records for d in unclear))
+        return Result(missing=(say("no-producers", twice=twice),), seen=twice)
+    reasons, ids = [], sum(d.doubled.records for d in rows)
     if any(d.again for d in rows):
-        reasons.append(f"the application itself submitted {ids} more than once")
+        reasons.append(say("submitted", ids=ids))
     elif rows:
-        reasons.append(f"{ids} stand twice in the log although the producer is idempotent")
+        reasons.append(say("idempotent", ids=ids))
     if any(f.offsets > 1 and f.overwritten for f in facts.fates):
-        reasons.append("ids that had been stored twice lost one of their places when the log went back")
-    reasons += [f"{growth.topic} grew by no more than was sent" for growth in grown if growth.most <= 0]
-    return Result(rejected="; ".join(reasons) or None)
+        reasons.append(say("went-back"))
+    reasons += [say("no-growth", topic=growth.topic) for growth in grown if growth.most <= 0]
+    return Result(rejected=listed(reasons) or None)
 
 
 def _finding(topic: str, doubled: list[Double]) -> Finding:
@@ -65,22 +62,14 @@ def _finding(topic: str, doubled: list[Double]) -> Finding:
         Certainty.PROVEN if off else Certainty.LIKELY,
         span(at for d in doubled for at in (d.doubled.since, d.doubled.until)),
         severity=Severity.CRITICAL,
-        statement=(
-            f"The log of {topic} holds {counted(ids, 'id')} at more than one place, "
-            f"{number(extra)} {'copy' if extra == 1 else 'copies'} too many, each acknowledged once. The producer sent "
-            f"batches again after their answer was lost ({counted(sum(e.count for e in retries), 'line')})"
-            f"{', and was not idempotent' if off else ''}."
-        ),
+        slots={"retries": sum(e.count for e in retries), "off": off},
         measures={"duplicated_records": extra, "ids_stored_twice": ids},
         evidence=(
             *(e.first for e in retries[:2]),
             *(place for d in doubled[:2] for place in d.doubled.evidence),
             *[d.numbered for d in doubled if d.numbered is not None][:1],
         ),
-        mitigate=_MITIGATE,
-        remedy=_REMEDY,
-        verify=_VERIFY,
-        facts={"who": f"topic {topic}"},
+        facts={"who": say("who", topic=topic)},
     )
 
 
@@ -92,19 +81,12 @@ def _grown(growth: Growth) -> Finding:
         Certainty.LIKELY,
         (growth.since, growth.until),
         severity=Severity.CRITICAL,
-        statement=(
-            f"The log of {growth.topic} grew by {number(growth.grown)} records while {number(growth.sent)} were sent: "
-            f"{number(growth.least)} to {number(growth.most)} are copies. The producer sent batches again after their "
-            "answer was lost, and was not idempotent."
-        ),
+        slots={"grown": growth.grown, "sent": growth.sent, "off": True},
         measures={
             "duplicated_records": growth.least,
             "duplicated_records_least": growth.least,
             "duplicated_records_most": growth.most,
         },
         evidence=growth.evidence,
-        mitigate=_MITIGATE,
-        remedy=_REMEDY,
-        verify=_VERIFY,
-        facts={"who": f"topic {growth.topic}"},
+        facts={"who": say("who", topic=growth.topic)},
     )

@@ -1,7 +1,8 @@
 """A reassignment or a returning follower copies old data between brokers for a while.
 
 Fires: more is copied than R−1 times what comes in, while a replica is not in sync, being reassigned, or just back.
-Quiet: the copies equal R−1 (replication-traffic), also where R is not known and the copies were always as many.
+Quiet: nothing of a replica out of sync where logs or gauges of the brokers are there; the copies equal R−1
+(replication-traffic), also where R is not known and the copies were always as many.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from mqlab.findings import CLEAR, Certainty, Result, Severity, finding
 from mqlab.shared import configured, flows
 from mqlab.shared.flows import Flow
 from mqlab.shared.wording import sample
+from mqlab.sources import Role
 
 INCIDENT = "replica-catch-up"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -43,9 +45,11 @@ def detect(facts: Facts) -> Result:
     signs = [
         e for e in facts.of_kind(*_SIGNS) if e.first_at is not None and start - AROUND <= e.first_at <= end + AROUND
     ]
-    gauges = ("broker.reassignment_bytes_in", "broker.under_replicated_partitions")
-    if not signs and not any(value for name in gauges for s in facts.named(name) for _, value in s.points):
-        return Result(rejected=say("in-sync"))
+    gauges = facts.named("broker.reassignment_bytes_in", "broker.under_replicated_partitions")
+    if not signs and not any(value for s in gauges for _, value in s.points):
+        if gauges or facts.logs_of("kafka", Role.BROKER_LOG):
+            return Result(rejected=say("in-sync"))
+        return Result(missing=(say("no-signs"),), seen=say("more"))
     copied = sum((p.replicated or 0) - usual * (p.came_in or 0) for p in above)
     if copied < MATTERS * sum(p.came_in or 0 for p in pieces):
         return CLEAR

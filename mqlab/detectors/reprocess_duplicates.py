@@ -10,9 +10,8 @@ for a group that commits after each poll may repeat its last one.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
-from mqlab import units
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka.groups import groups
@@ -22,9 +21,11 @@ from mqlab.kafka.redelivery import Repeats, commit_gap, repeats
 from mqlab.rows import GRID
 from mqlab.shared.configured import consumer_value
 from mqlab.shared.lag import waited
+from mqlab.words import Text, listed
 
 INCIDENT = "reprocess-duplicates"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 
 NEARLY_ALL = 0.9
 """Share of the repeats that must fit the rule: rows of ledgers are thinned to ten seconds."""
@@ -46,13 +47,12 @@ def detect(facts: Facts) -> Result:
     if found := tuple(finding for finding in findings if finding.evidence):
         return Result(found)
     if findings:
-        wanted = "which partitions changed hands: the coordinator's log or those of the members"
-        return Result(missing=(wanted,), seen="; ".join(one.statement for one in findings))
+        return Result(missing=(say("no-changes"),), seen=listed(one.statement for one in findings))
     if doubled:
-        return Result(rejected="members note records twice while no partition changed hands: their own retries")
+        return Result(rejected=say("own-retries"))
     if known or not _handed_over(facts):
         return CLEAR
-    return Result(missing=("what the members handled, with partition and offset, by a ledger or their sink",))
+    return Result(missing=(say("no-ledgers"),))
 
 
 def _handed_over(facts: Facts) -> bool:
@@ -76,11 +76,7 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (moments[0], moments[-1]),
         severity=_severity(facts, repeated),
-        statement=(
-            f"{repeated.group} handled {units.number(repeated.again)} of {units.number(repeated.handled)} records of "
-            f"{repeated.topic} more "
-            f"than once, {units.counted(repeated.extra, 'repeat')} in all. {_why(repeated)}"
-        ),
+        slots={"group": repeated.group, "topic": repeated.topic, "after": _after(repeated)},
         measures={
             "duplicated_records": repeated.extra,
             "repeated_records": repeated.again,
@@ -91,25 +87,16 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
             **waited(facts, repeated.group, min(moments[0], repeated.span[0]), max(moments[-1], repeated.span[1])),
         },
         evidence=_evidence(facts, repeated),
-        mitigate="Commit more often and when partitions are revoked; side effect: more requests to the coordinator.",
-        remedy=(
-            "Idempotent processing (key by id), commitSync in onPartitionsRevoked and on shutdown, cooperative "
-            "assignor, static membership."
-        ),
-        verify="After the next deploy no id is handled twice, or the sink holds it once.",
         facts={"ledgers": ", ".join(repeated.sources)},
     )
 
 
-def _why(repeated: Repeats) -> str:
+def _after(repeated: Repeats) -> list[Text]:
     """How many repeats came after which kind of change."""
     by_kind: Counter[str] = Counter()
     for change, extra in repeated.by_change:
         by_kind[change.what] += extra
-    after = ", ".join(f"{units.number(extra)} after {kind}" for kind, extra in by_kind.most_common(_SHOWN))
-    if not after:
-        return "Nothing in the material tells which change of members is behind it."
-    return f"Uncommitted records were handed out again: {after}."
+    return [say("after", repeats=extra, change=kind) for kind, extra in by_kind.most_common(_SHOWN)]
 
 
 def _severity(facts: Facts, repeated: Repeats) -> Severity:
@@ -134,15 +121,15 @@ def _evidence(facts: Facts, repeated: Repeats) -> tuple[Evidence, ...]:
     """Each change with what the next owner began with; where the group stood then if nothing else tells of it."""
     found: list[Evidence] = []
     for change, extra in repeated.by_change[:_SHOWN]:
-        told = f"{change.what}; {units.counted(extra, 'time')} a record was handled again"
-        found += [replace(place, why=told) for place in change.evidence]
+        again = say("handled-again", change=change.what, repeats=extra)
+        found += [place.because(again) for place in change.evidence]
         resumed = [
             e.first for e in facts.of_kind("offset-set")
             if e.topic == repeated.topic and e.group in (repeated.group, None)
             and 0 <= (e.first_at or 0.0) - change.at <= _SOON
         ]  # fmt: skip
-        found += [replace(place, why="the owner begins at the last commit") for place in resumed[:2]]
+        found += [place.because(say("resumed")) for place in resumed[:2]]
     own = [p for p in facts.positions if (p.group, p.topic) == (repeated.group, repeated.topic) and p.at is not None]
     nearest = sorted(own, key=lambda p: (abs((p.at or 0.0) - repeated.span[0]), p.source, p.line or 0))
-    stood = [Evidence(p.source, p.line, p.text, "where the group stood") for p in nearest[:2]]
+    stood = [Evidence(p.source, p.line, p.text, say("stood")) for p in nearest[:2]]
     return tuple(dict.fromkeys(found or stood))

@@ -15,9 +15,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from mqlab import units
+from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.delivery.group_audit import group_rows
 from mqlab.delivery.losses import GroupLoss, by_groups, dense, places
@@ -29,9 +28,11 @@ from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared.configured import topic_changes
 from mqlab.shared.lag import waited
+from mqlab.words import listed
 
 INCIDENT = "retention-loss"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
+say = words.room(INCIDENT)
 _SHOWN = 3
 REPEATED = 3
 """Refused positions from which it is no single partition that somebody moved back too far."""
@@ -44,13 +45,11 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(facts, case) for case in found))
     reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
     if reasons:
-        return Result(rejected="; ".join(dict.fromkeys(reasons)))
+        return Result(rejected=listed(dict.fromkeys(reasons)))
     if told := (*_by_words(facts), *_of_rocketmq(facts)):
         return Result(told)
     if _unresolved(facts):
-        return Result(
-            missing=("where the consumer went on after its offset was out of range: its log, or the log start",)
-        )
+        return Result(missing=(say("no-next"),))
     return CLEAR
 
 
@@ -104,11 +103,7 @@ def _told(
         Certainty.LIKELY,
         span(at),
         severity=Severity.WARNING,
-        statement=(
-            f"Positions of {group} in {topic} were below the log start {units.counted(resets, 'time')}, and it "
-            f"went on {units.counted(further, 'offset')} further in all. What retention had deleted of them it never "
-            "read; whether it had been read before, these lines do not tell."
-        ),
+        slots={"group": group, "topic": topic},
         measures={"resets": resets, "skipped_offsets": further},
         evidence=evidence,
         explains=("offset-reset-loss",),
@@ -134,7 +129,7 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
     group, topic, _ = place
     yield from moved(facts, place)
     if any(skip.why is Why.RETENTION for skip in skips(facts, *place)):
-        yield f"what was deleted before {group} came back to {topic} had been handled"
+        yield say("handled", group=group, topic=topic)
 
 
 def _finding(facts: Facts, case: GroupLoss) -> Finding:
@@ -147,7 +142,6 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
     proven = all(dense(loss) and _starts_behind(facts, loss) for loss in case.losses)
     at = [skip.at for skip in gone]
     waiting = sum(row.pending or 0 for row in group_rows(facts, case.topic) if row.group == case.group)
-    end = _state(facts, case, waiting) if ongoing else "Its lag looks as if the group had caught up."
     return finding(
         INCIDENT,
         case.subject,
@@ -158,10 +152,14 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
         ),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
-        statement=(
-            f"Retention deleted {case.amount} of {case.where} before "
-            f"{case.group} read them: the log start went past its position. {end}"
-        ),
+        slots={
+            "group": case.group,
+            "topic": case.topic,
+            "amount": case.amount,
+            "where": case.where,
+            "ongoing": ongoing,
+            "since_look": _deleted_since_look(facts, case),
+        },
         measures={
             "lost_records": case.records,
             **waited(facts, case.group, *case.span),
@@ -170,25 +168,18 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
         },
         evidence=_evidence(facts, case),
         explains=(*_EFFECTS, *(("offset-reset-loss",) if _sent_on(facts, case) else ())),
-        mitigate=f"Raise retention.ms of {case.topic} before anything else; side effect: disk.",
-        remedy=(
-            "Alert on the lead (committed offset less log start), not only on lag; keep records longer than the "
-            "longest stop; send what is lost again from the source."
-        ),
-        verify=f"kafka-get-offsets --topic {case.topic} --time -2 stays below every committed offset of {case.group}.",
-        facts={"counted": "; ".join(sorted({one.how for one in case.losses}))},
+        facts={"counted": listed(sorted({one.how for one in case.losses}))},
     )
 
 
-def _state(facts: Facts, case: GroupLoss, waiting: int) -> str:
-    """What a group that has not come back can still read, and what was deleted since somebody looked."""
+def _deleted_since_look(facts: Facts, case: GroupLoss) -> int:
+    """Records of its lag that were deleted since somebody looked at it."""
     since = 0
     for queue in case.queues:
         known = offsets(facts, case.group, case.topic, queue)
         if known.moved_on is not None and known.start is not None:
             since += max(0, known.moved_on.offset - max(known.start.offset, known.last.offset if known.last else 0))
-    more = f", {units.number(since)} fewer since the last look at it" if since else ""
-    return f"It has not come back: of its lag {units.counted(waiting, 'record')} can still be read{more}."
+    return since
 
 
 def _sent_on(facts: Facts, case: GroupLoss) -> bool:
@@ -202,11 +193,11 @@ def _evidence(facts: Facts, case: GroupLoss) -> Iterator[Evidence]:
     """What the consumer said, where the log began, and how long records were kept."""
     for loss in case.losses[:_SHOWN]:
         for place in loss.evidence:
-            yield replace(place, why=place.why or "the position that is gone, and the next")
-        yield from (replace(m.place, why="the log start went past it") for m in _starts_behind(facts, loss)[:1])
+            yield place.because(place.why or say("position"))
+        yield from (m.place.because(say("start")) for m in _starts_behind(facts, loss)[:1])
     settings = (*facts.settings, *topic_changes(facts))
     kept = [s.evidence for s in settings if s.owner == case.topic and s.key.startswith("retention.")]
-    yield from (replace(place, why="how long records are kept") for place in kept[:2])
+    yield from (place.because(say("kept")) for place in kept[:2])
 
 
 def _starts_behind(facts: Facts, loss: Loss) -> list[Mark]:

@@ -10,17 +10,15 @@ Bound: min(retries + 1, delivery.timeout / (request.timeout + backoff)) transmis
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared import actors, configured, counters
-from mqlab.shared.benign_lines import RESTART
 from mqlab.shared.wording import sample
 from mqlab.traffic import card, payload, resending
-from mqlab.traffic.resending import Resending, Resubmission
+from mqlab.traffic.resending import TIMED_OUT, TRANSPORT, Resending, Resubmission
 from mqlab.words import listed
 from mqlab.words.filling import Value
 
@@ -28,11 +26,6 @@ INCIDENT = "retry-amplification"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 say = words.room(INCIDENT)
 
-TRANSPORT = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT"})
-"""Errors after which the broker may have stored the batch already."""
-FEW = 10
-"""Retry lines below which they are what two disconnects leave: each fails up to max.in.flight.requests.per.connection
-(5) requests."""
 _LIBRDKAFKA = "#producer-"
 """What librdkafka appends to the client id in each of its lines."""
 TWICE = 2.0
@@ -46,7 +39,7 @@ def detect(facts: Facts) -> Result:
     reasons: list[str] = []
     for client, episodes in actors.by_client(facts, retries).items():
         found = resending.of_client(facts, client, episodes)
-        because = _harmless(facts, client, episodes, found)
+        because = resending.harmless(facts, client, episodes, found)
         if because is None:
             findings.append(_finding(facts, client, episodes, found))
         else:
@@ -54,70 +47,15 @@ def detect(facts: Facts) -> Result:
     findings += [_resubmitted(facts, one) for one in resending.found(facts)]
     if findings:
         return Result(tuple(findings))
-    missing = (*resending.unclear(facts), *_untold(facts))
+    missing = (*resending.unclear(facts), *resending.untold(facts))
     if missing:
         return Result(missing=missing)
-    reasons += _other_reasons(facts)
+    reasons += resending.other_reasons(facts)
     if reasons:
         return Result(rejected=listed(reasons))
     if not (actors.producers_told(facts) or _warned(facts) or facts.named("producer.record_retries")):
         return Result(missing=(say("no-producers"),))
     return CLEAR
-
-
-def _harmless(facts: Facts, client: str, episodes: Sequence[Episode], found: Resending) -> str | None:
-    if found.lines < FEW:
-        return say("few", retries=found.lines)
-    restarts = [e.first_at for e in facts.of_kind("broker-started", "broker-stopping") if e.first_at is not None]
-    if all(_near(e, restarts) for e in episodes):
-        return say("restart", retries=found.lines, within=RESTART)
-    late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) == client]
-    if not late and len(found.attempts) < 2:
-        return say("first-attempt", retries=found.lines)
-    moved = [
-        e.first_at
-        for e in facts.of_kind("produce-retry")
-        if (e.reason or "").startswith("NOT_LEADER") and e.first_at is not None and actors.client_of(facts, e) == client
-    ]
-    if not late and all(_near(e, moved) for e in episodes):
-        return say("moved", retries=found.lines, within=RESTART)
-    if found.again is not None and found.sends and found.again < counters.REPEATED * found.sends:
-        return say("few-repeats", again=round(found.again), sends=round(found.sends))
-    return None
-
-
-def _near(episode: Episode, moments: Sequence[float]) -> bool:
-    return episode.first_at is not None and any(abs(episode.first_at - m) <= RESTART for m in moments)
-
-
-def _other_reasons(facts: Facts) -> Iterator[str]:
-    splits = facts.of_kind("batch-split")
-    left = {value for e in splits for value in (e.value_min, e.value_max) if value is not None}
-    if len(left) == 1 and not facts.of_kind("produce-retry"):
-        yield say("attempts-stay", left=f"{left.pop():.0f}")
-    elif splits:
-        yield say("splits", splits=sum(e.count for e in splits))
-    others: Counter[str] = Counter()
-    for episode in facts.of_kind("produce-retry"):
-        if episode.reason not in TRANSPORT:
-            others[episode.reason or say("unknown")] += episode.count
-    if sum(others.values()) >= FEW:
-        yield say("others", reasons=[say("times", count=n, reason=reason) for reason, n in sorted(others.items())])
-
-
-def _untold(facts: Facts) -> Iterator[str]:
-    """Repeats that only counters, or only time-outs, tell of: the reason is not in the material."""
-    logged = {actors.client_of(facts, e) for e in facts.of_kind("produce-retry", "batch-split")}
-    for client in sorted({s.labels.get("client_id") or "" for s in facts.named("producer.record_retries")} - {""}):
-        again, sends = (
-            resending.counted(facts, client, name, 0.0, float("inf"))
-            for name in ("producer.record_retries", "producer.record_sends")
-        )
-        if client not in logged and again and again >= FEW and again >= counters.REPEATED * (sends or again):
-            yield say("no-log", client=client, again=round(again))
-    late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) not in logged]
-    if sum(e.count for e in late) >= FEW:
-        yield say("no-counters", late=sum(e.count for e in late))
 
 
 def _warned(facts: Facts) -> bool:
@@ -139,7 +77,7 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         (found.first, found.last),
         severity=Severity.CRITICAL if damage else Severity.WARNING,
         ongoing=actors.goes_on(facts, {episodes[0].source}, found.last),
-        slots=_slots(episodes, found, timeout),
+        slots={"timed_out": _timed_out(facts, client, episodes), **_slots(episodes, found, timeout)},
         measures={
             "retry_lines": found.lines,
             "retried_records": repeated or None,
@@ -158,30 +96,34 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         facts={
             "who": say("producer", client=client),
             "attempts": words.seen(INCIDENT, "attempts", {"left": ends or None}),
-            "last": words.seen(INCIDENT, "last-retry", {"at": found.last}),
         },
+        moments=[(found.last, say("last-retry"))],
     )
+
+
+def _timed_out(facts: Facts, client: str, episodes: Sequence[Episode]) -> bool:
+    """True where a request of *client* had no answer in time; else connections were closed."""
+    late = facts.of_kind("request-timeout")
+    return any(e.reason == TIMED_OUT for e in episodes) or any(actors.client_of(facts, e) == client for e in late)
 
 
 def _slots(episodes: Sequence[Episode], found: Resending, timeout: configured.Value | None) -> dict[str, Value]:
     """Why it sends again, after how long, and whether the broker may keep both."""
-    reasons: Counter[str] = Counter()
-    for episode in episodes:
-        reasons[episode.reason or say("unknown")] += episode.count
-    often = sorted(reasons.items(), key=lambda kv: (-kv[1], kv[0]))
+    often = resending.reasons(episodes)
     return {
-        "reasons": [say("times", count=count, reason=reason) for reason, count in often],
+        "reasons": [resending.say("times", count=n, reason=reason) if often[1:] else reason for reason, n in often],
         "timeout": timeout.value if timeout else None,
+        "falling": len(found.attempts) > 1,
         "not_idempotent": found.idempotent is False,
+        "may_duplicate": found.idempotent is not True,
     }
 
 
 def _evidence(
     facts: Facts, client: str, episodes: Sequence[Episode], timeout: configured.Value | None, last: float | None
 ) -> tuple[Evidence, ...]:
-    lowest = min(episodes, key=lambda e: (e.value_min if e.value_min is not None else float("inf"), e.first_at or 0))
-    final = max(episodes, key=lambda e: (e.last_at or 0, e.last.line or 0))
-    found = [episodes[0].first, lowest.last, final.last]
+    lowest = min(episodes, key=lambda e: e.value_min if e.value_min is not None else float("inf"))
+    found = [episodes[0].first, lowest.last, actors.latest(episodes).last]
     if timeout is not None and timeout.setting is not None:
         found.append(timeout.setting.evidence)
     found += [
@@ -203,7 +145,7 @@ def _resubmitted(facts: Facts, found: Resubmission) -> Finding:
         severity=Severity.CRITICAL,
         ongoing=actors.goes_on(facts, {lines[-1].source}, found.last),
         name=f"{found.client}/resubmission",
-        slots={"how": found.how, "accepted": found.accepted},
+        slots={"resubmitted": True, "how": found.how, "accepted": found.accepted},
         measures={
             "resubmitted_records": found.count,
             "bytes_rejected": found.rejected,
@@ -215,25 +157,16 @@ def _resubmitted(facts: Facts, found: Resubmission) -> Finding:
             *(sample(facts, s, found.last, say("resubmitted")) for s in found.counters if s.points),
         ),
         explains=("oversize-record-rejected",),
-        facts={
-            "who": say("application", client=found.client),
-            "last": words.seen(INCIDENT, "last-resubmission", {"at": found.last}),
-        },
+        facts={"who": say("application", client=found.client)},
+        moments=[(found.last, say("last-resubmission"))],
     )
 
 
-def _traffic(facts: Facts, found: Resubmission) -> dict[str, float | None]:
+def _traffic(facts: Facts, found: Resubmission) -> dict[str, float]:
     """What the card of the application's host sent and received meanwhile, and usually."""
-    host = actors.host_of(facts, found.client)
-    sent = counters.ratio(facts, host, found.first, found.last) if host else None
+    host, span = actors.host_of(facts, found.client), (found.first, found.last)
+    sent = counters.ratio(facts, host, *span) if host else None
     if host is None or sent is None or sent.factor is None:
         return {}
-    usual = counters.usual_factor(facts, host, 0, found.first)
-    top = counters.peak(facts, host, found.first, found.last)
-    return {
-        **card.counted(sent, counters.ratios(facts, host, found.first, found.last)),
-        "healthy_factor": usual,
-        "excess_bytes": sent.bytes_out - usual * sent.bytes_in if usual is not None else None,
-        "peak_amplification_factor": top.factor if top is not None else None,
-        **payload.measures(facts, {e.source for e in found.lines}, sent.bytes_out, found.first, found.last),
-    }
+    offered = payload.measures(facts, {e.source for e in found.lines}, sent.bytes_out, *span)
+    return card.measures(facts, host, sent, span, found.first) | offered

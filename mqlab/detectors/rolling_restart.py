@@ -107,7 +107,8 @@ def _of_brokers(facts: Facts) -> Result:
     start, end, times = each[0][0], each[-1][1], len(each) // len(outages)
     longest = max(b - a for a, b, _, _ in each)
     before, after = _versions(facts, start)
-    several = len(outages) > 1
+    several, names = len(outages) > 1, _brokers(facts)
+    started = {names[line.source] for line in facts.of_kind("broker-started")}
     found = finding(
         INCIDENT,
         "brokers",
@@ -116,6 +117,7 @@ def _of_brokers(facts: Facts) -> Result:
         severity=Severity.NOTICE,
         slots={
             "several": several,
+            "alone": not several and started <= outages.keys(),
             "broker": None if several else next(iter(outages)),
             "times": _again(times),
             "before": before,

@@ -70,7 +70,7 @@ def _of_topic(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]
         return Result(rejected=say("stuck", group=group, places=places(topic, stuck)))
     mostly_elsewhere = kafka and calm is not None and calm.grown < rise.grown / 2
     if calm is not None and calm.seconds < SHORTEST and _is_enough(calm) and not mostly_elsewhere:
-        stayed = say("stayed", group=group, topic=topic, seconds=round(calm.seconds), messages=calm.grown)
+        stayed = say("stayed", group=group, topic=topic, seconds=calm.seconds, messages=calm.grown)
         return Result(missing=(say("no-calm", group=group),), seen=stayed)
     if calm is None or not _matters(calm) or mostly_elsewhere:
         return Result(rejected=say("changing", group=group, topic=topic))
@@ -112,8 +112,7 @@ def _of_calm(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mappin
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     if able is None or able.messages_per_second <= SPARE * came:
         return Result((_group_finding(facts, group, topic, rise, queues),))
-    rate = able.messages_per_second
-    return Result(rejected=say("other-cause", group=group, topic=topic, able=able.told, rate=rate, inflow=came))
+    return Result(rejected=say("other-cause", group=group, topic=topic, able=able.told, inflow=came))
 
 
 def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points]) -> Finding:
@@ -123,18 +122,20 @@ def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: 
     agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
     points = totals(queues)
     peak = max(waiting for _, waiting, _ in points)
+    ongoing = rise.until >= points[-1][0]
     return finding(
         INCIDENT,
         f"{group}/{topic}",
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (rise.since, None if rise.until >= points[-1][0] else rise.until),
+        (rise.since, None if ongoing else rise.until),
         severity=Severity.CRITICAL,
-        ongoing=rise.until >= points[-1][0],
+        ongoing=ongoing,
         slots={
             "group": group,
             "topic": topic,
             "kind": "partition" if is_kafka(facts, group) else "queue",
             "able": able.told if able is not None else None,
+            "ongoing": ongoing,
         },
         measures={
             "produced_per_second": came,
@@ -186,7 +187,7 @@ def _of_clients(facts: Facts) -> Result:
 
 def _of_client(facts: Facts, pace: Pace) -> Result:
     client = pace.case.client_id
-    full = bool(pace.case.lines or pace.case.row) and not pace.case.was_away
+    full = _is_full(pace)
     late = pace.behind and pace.latest >= BEHIND
     if not full and not late:
         return CLEAR
@@ -201,6 +202,11 @@ def _of_client(facts: Facts, pace: Pace) -> Result:
     return Result(rejected=say("not-waiting", client=client))
 
 
+def _is_full(pace: Pace) -> bool:
+    """Lines or a list say that its queue was full while it was connected."""
+    return bool(pace.case.lines or pace.case.row) and not pace.case.was_away
+
+
 def _client_finding(facts: Facts, pace: Pace, certainty: Certainty) -> Finding:
     lost = pace.case.lost
     return finding(
@@ -209,7 +215,11 @@ def _client_finding(facts: Facts, pace: Pace, certainty: Certainty) -> Finding:
         certainty,
         (pace.since, pace.until),
         severity=Severity.WARNING,
-        slots={"client": pace.case.client_id, "dropped": None if lost is None else round(lost)},
+        slots={
+            "client": pace.case.client_id,
+            "dropped": None if lost is None else round(lost),
+            "full": _is_full(pace),
+        },
         measures={
             "produced_per_second": pace.published,
             "consumed_per_second": pace.handled,
@@ -250,8 +260,8 @@ def _listed_finding(facts: Facts, client: str, rows: tuple[Client, ...]) -> Iter
         (rows[0].at, None),
         ongoing=True,
         severity=Severity.WARNING,
-        slots={"client": client, "listed": True},
-        measures={"pending_records": last.queued or 0, "dropped_messages": last.dropped or 0},
+        slots={"client": client, "listed": True, "full": True, "dropped": last.dropped},
+        measures={"pending_records": last.queued or 0, "dropped_messages": last.dropped},
         evidence=(last.evidence.because(say("full-listed")),),
         explains=("session-queue-drop",),
     )

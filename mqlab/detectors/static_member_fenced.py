@@ -73,6 +73,7 @@ def _finding(facts: Facts, fenced: Fencing, *, alone: bool) -> Finding:
             "names": fenced.processes,
             "group": fenced.group,
             "instance": fenced.instance,
+            "ongoing": ongoing,
             "period": _period(fenced) if len(fenced.at) > 1 else None,
         },
         measures={

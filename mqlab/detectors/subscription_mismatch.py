@@ -89,7 +89,7 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
         slots={
             "absent": [say("absent", clients=ids, topic=topic) for topic, ids in mismatch.absent.items()],
             "topics": mismatch.topics,
-            "unread": [_unread(j) for j in mismatch.confirmed],
+            "unread": [_unread(j, ongoing=ongoing) for j in mismatch.confirmed],
             "tags": mismatch.tags,
             "ongoing": ongoing,
         },
@@ -107,9 +107,10 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
     )
 
 
-def _unread(judgement: Judgement) -> Text:
+def _unread(judgement: Judgement, *, ongoing: bool) -> Text:
     waiting = sum(lag(judgement.paces[queue].last) for queue in judgement.expected)
-    return say("unread", queues=spread(judgement.orphans), topic=judgement.topic, waiting=waiting)
+    queues, topic = spread(judgement.orphans), judgement.topic
+    return say("unread", queues=queues, topic=topic, waiting=waiting, ongoing=ongoing)
 
 
 def _frozen(mismatch: Mismatch) -> tuple[Evidence, ...]:

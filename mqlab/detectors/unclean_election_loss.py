@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import re
 
+from mqlab import words
 from mqlab.delivery import durability, loss_mechanisms
 from mqlab.delivery.loss_mechanisms import UNCLEAN
 from mqlab.delivery.losses import TopicLoss, by_topics, evidence, measures
 from mqlab.facts import Facts
 from mqlab.findings import Evidence, Finding, Result, Severity, finding
-from mqlab.shared.wording import clock
-from mqlab.units import counted, number
+from mqlab.words.filling import Value
 
 INCIDENT = UNCLEAN
 SYSTEMS: tuple[str, ...] = ("kafka",)
+say = words.room(INCIDENT)
 _SHOWN = 3
-_ENDS = "where the log of that partition ended before and after: log ends, or lines of leaders with their epochs"
 _SPOKEN = re.compile(r"\bunclean(?:ly)?\b(?!\.leader)[^=]{0,40}\belect|\belect\w*\b[^=]{0,40}\bunclean", re.IGNORECASE)
 """How any software words an unclean election; the setting's name tells of none."""
 
@@ -36,8 +36,7 @@ def detect(facts: Facts) -> Result:
     because = loss_mechanisms.disproved(facts, INCIDENT)
     if not because and (spoken := [s for s in facts.shapes if _SPOKEN.search(s.shape)]):
         places = tuple(Evidence(s.source, s.first_line, s.sample or s.shape) for s in spoken[:_SHOWN])
-        seen = "lines in words that no rule knows speak of an unclean election"
-        return Result(missing=(_ENDS,), seen=seen, evidence=places)
+        return Result(missing=(say("no-ends"),), seen=say("spoken"), evidence=places)
     return Result(rejected=because or None)
 
 
@@ -50,30 +49,17 @@ def _finding(facts: Facts, one: TopicLoss) -> Finding:
         one.certainty,
         (one.span[0], one.span[1]),
         severity=Severity.CRITICAL,
-        statement=_statement(one),
+        slots={"records": one.records, **_election(one)},
         measures=measures(facts, one),
         evidence=(*([chosen] if chosen else ()), *evidence(facts, one)),
         explains=("reprocess-duplicates", "offset-reset-loss", "session-timeout"),
-        mitigate=(
-            "Switch unclean.leader.election.enable off for the topic; side effect: a partition stays offline until a "
-            "replica in sync returns."
-        ),
-        remedy=(
-            "Replication factor 3, min.insync.replicas=2 and acks=all, replicas in different failure domains; resend "
-            "the missing ids from the source."
-        ),
-        verify="UncleanLeaderElectionsPerSec stands still, and every acknowledged id is found in the log.",
-        facts={"who": f"topic {one.topic}, {counted(one.queues, 'partition')}"},
+        facts={"who": say("who", topic=one.topic, partitions=one.queues)},
     )
 
 
-def _statement(loss: TopicLoss) -> str:
-    one, led, known = loss.handover, "", ""
-    if one is not None:
-        led = (
-            f"Broker {one.after.leader}, which was not in sync, became leader of {loss.topic}-{one.after.queue} at "
-            f"offset {one.to_offset:,} at {clock(one.after.at)} UTC. "
-        )
-    if loss.read:
-        known = f" Consumers had read {number(loss.read)} of them before: a sink may be complete while the log is not."
-    return f"{led}{loss.records} are gone from the log.{known}"
+def _election(loss: TopicLoss) -> dict[str, Value]:
+    """Who was elected, where and when; nothing where no change of leader is known."""
+    one = loss.handover
+    if one is None:
+        return {}
+    return {"leader": one.after.leader, "queue": one.after.queue, "offset": one.to_offset, "at": one.after.at}

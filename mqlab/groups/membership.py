@@ -232,7 +232,7 @@ class Capacity:
 
     messages_per_second: float
     told: Text
-    """How it is made up."""
+    """What it is and how it is made up."""
     evidence: tuple[Evidence, ...]
 
 
@@ -250,7 +250,7 @@ def capacity(facts: Facts, group: str, since: float, until: float) -> Capacity |
     each = sorted({(threads[client], round(times[client][0])) for client in ids})
     shown = [say("threads", threads=n, milliseconds=ms) for n, ms in each]
     places = tuple(dict.fromkeys(times[client][1] for client in ids))
-    return Capacity(rate, say("by-threads", members=len(ids), each=shown), places)
+    return Capacity(rate, say("by-threads", members=len(ids), each=shown, rate=rate), places)
 
 
 def _by_polls(facts: Facts, group: str, ids: Iterable[str], since: float, until: float) -> Capacity | None:
@@ -264,8 +264,8 @@ def _by_polls(facts: Facts, group: str, ids: Iterable[str], since: float, until:
         return None
     rates = [sum(b.records for b in polls[c]) / sum(b.seconds for b in polls[c]) for c in members]
     longest = [max(polls[c], key=lambda b: (b.longest_seconds, -b.at)) for c in members]
-    each = [say("rate", client=client, rate=rate) for client, rate in zip(members, rates, strict=True)]
-    return Capacity(sum(rates), say("by-polls", each=each), tuple(b.evidence for b in longest))
+    each = [say("each-rate", client=client, rate=rate) for client, rate in zip(members, rates, strict=True)]
+    return Capacity(sum(rates), say("by-polls", each=each, rate=sum(rates)), tuple(b.evidence for b in longest))
 
 
 def _times(facts: Facts, group: str, since: float, until: float) -> dict[str, tuple[float, Evidence]]:

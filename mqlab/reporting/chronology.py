@@ -127,7 +127,6 @@ def _names(finding: Finding) -> dict[str, str]:
 
 
 def _of_changes(changes: Sequence[Change], lead: Finding | None, notes: IncidentNotes) -> Iterator[Happening]:
-    cure = lead.facts.get("mitigation", "").removesuffix(" (inferred)") if lead and not notes.mitigated else ""
     for number, change in enumerate(changes, start=1):
         if change.at is None:
             continue
@@ -135,7 +134,7 @@ def _of_changes(changes: Sequence[Change], lead: Finding | None, notes: Incident
         place = where(change.evidence[0]) if change.evidence else ""
         weight = 1 if change.before is not None else 2 if _during(change.at, lead) else _LIGHT
         one = Happening(change.at, told, f"#C{number}", place, inferred=change.inferred, weight=weight)
-        cured = bool(cure) and f"{change.what} {change.before} -> {change.after}" == cure
+        cured = lead is not None and not notes.mitigated and lead.was_cured_by(change)
         yield replace(one, mark="mitigated", inferred=True, weight=0) if cured else one
 
 

@@ -25,7 +25,6 @@ _AT_END = 120.0
 _OF_BROKERS = frozenset({"acks1-failover-loss", "unclean-election-loss", "under-min-isr", "reconnect-storm"})
 """Classes that a broker's death sets off."""
 _LONGEST = 60
-_MITIGATION = " (inferred)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +125,12 @@ def _end(first: Finding, changes: Sequence[Change], anchor: str) -> Iterator[Ste
     if first.ongoing:
         yield Step("end", "", say("open"), anchor)
     elif first.ended_at is not None:
-        told = first.facts.get("mitigation", "").removesuffix(_MITIGATION)
+        end = first.ended_at.timestamp()
         by = [
             (number, one)
             for number, one in enumerate(changes, 1)
-            if told and f"{one.what} {one.before} -> {one.after}" == told and one.at is not None
-            and abs(one.at - first.ended_at.timestamp()) <= _AT_END
-        ]  # fmt: skip
+            if first.was_cured_by(one) and one.at is not None and abs(one.at - end) <= _AT_END
+        ]
         at = units.clock(first.ended_at)
         if by:
             number, one = by[0]

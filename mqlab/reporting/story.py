@@ -88,13 +88,12 @@ def _what(lead: Finding) -> str:
 
 
 def _outcome(lead: Finding) -> str:
-    cure = lead.facts.get("mitigation", "").removesuffix(" (inferred)")
     if lead.severity is Severity.NOTICE:
         return say("no-fault")
     if lead.ongoing:
         return say("goes-on")
-    if cure:
-        return say("ended-by", change=cure.replace(" -> ", " → "))
+    if (cure := lead.cure) is not None:
+        return say("ended-by", change=say("change", what=cure.what, before=cure.before, after=cure.after))
     if family(lead.incident) == DELIVERY:
         return ""
     if lead.ended_at is None:

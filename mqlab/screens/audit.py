@@ -35,6 +35,7 @@ from mqlab.views.audit_json import commands_for
 from mqlab.words import listed, room
 
 say = room("chain")
+of_topic = room("delivery-audit")
 
 _SUMS = (
     ("rejected_records", "{} oversize records rejected"),
@@ -211,7 +212,7 @@ def audit_exit_code(audits: Sequence[Audit], ways: Sequence[Chain] = ()) -> int:
 
 
 def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:
-    yield clipped(f"{said(audit.outcome.upper())}  {safe(audit.topic)}", WIDTH)
+    yield clipped(f"{said(of_topic('heading', outcome=audit.outcome))}  {safe(audit.topic)}", WIDTH)
     yield from wrapped(safe(said(audit.statement)), WIDTH)
     if audit.log or audit.groups:
         for group in groups(audit):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
 
 import click
 
@@ -131,18 +130,6 @@ def _proof(evidence: Evidence) -> str:
     if len(text) > beside and (len(text) <= room or beside < 60):
         return f'{place}  "{excerpt(text, max(30, room))}"'
     return f'{place}  "{excerpt(text, beside)}"  {why}'.rstrip()
-
-
-def local(text: str, day: datetime | None, tz: tzinfo) -> tuple[datetime | None, str]:
-    """(moment, text) of words that begin with a UTC time of day, the time shown in *tz*."""
-    found = re.match(r"(\d\d):(\d\d):(\d\d)(?=\s)", text)
-    if found is None or day is None:
-        return None, text
-    hour, minute, second = (int(part) for part in found.groups())
-    at = day.astimezone(UTC).replace(hour=hour, minute=minute, second=second, microsecond=0)
-    if at < day.astimezone(UTC) - timedelta(hours=12):
-        at += timedelta(days=1)
-    return at, f"{at.astimezone(tz):%H:%M:%S}{text[found.end() :]}"
 
 
 def coloured(text: str) -> str:

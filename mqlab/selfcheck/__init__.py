@@ -18,10 +18,15 @@ from mqlab.selfcheck.claims import Around, Doubt
 
 Rule = Callable[[Finding, Around], Iterator[Doubt[Finding | None]]]
 FINDINGS: tuple[tuple[str, Rule], ...] = (
+    ("benign", classes.benign),
     ("bounds", amounts.bounds),
     ("parts", amounts.parts),
     ("below-zero", amounts.below_zero),
     ("ledger", amounts.ledger),
+    ("products", amounts.products),
+    ("too-late", amounts.too_late),
+    ("failed", amounts.failed),
+    ("counted-once", amounts.counted_once),
     ("order", moments.order),
     ("window", moments.window),
     ("sources", moments.sources),
@@ -31,6 +36,7 @@ FINDINGS: tuple[tuple[str, Rule], ...] = (
 """Rules about one finding, by name."""
 WHOLE: tuple[tuple[str, Callable[[Diagnosis, Facts], Iterator[Doubt[Diagnosis]]]], ...] = (
     ("place", classes.place),
+    ("counted", classes.counted),
     ("same", classes.same),
 )
 """Rules about a diagnosis as a whole, by name."""

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
 
+from mqlab.delivery.audit import audits
 from mqlab.findings import Finding, TrafficLedger
+from mqlab.repairs import names
 from mqlab.selfcheck.claims import BOUNDS, Around, Doubt, say, without_measure
+from mqlab.selfcheck.reach import members
+from mqlab.units import Interval
 
 _SIGNED = ("growth", "drift", "offset", "factor")
 """Words in names of measures that may be below zero."""
@@ -21,6 +25,8 @@ _PARTS = {
     "failed_but_stored_records": "failed_records",
 }
 """Measures that count some of what another one counts."""
+_ABOUT = 0.1
+"""Part by which amounts may differ that come from counters read at other moments."""
 
 
 def bounds(finding: Finding, _: Around) -> Iterator[Doubt[Finding]]:
@@ -58,6 +64,55 @@ def ledger(finding: Finding, _: Around) -> Iterator[Doubt[Finding]]:
         yield Doubt(finding.id, "ledger", because, replace(finding, ledger=None))
 
 
+def products(finding: Finding, _: Around) -> Iterator[Doubt[Finding]]:
+    """A rate times a time is about the amount, a factor is what came out over what went in."""
+    drained = _minus(_interval(finding, "peak_lag"), _interval(finding, "pending_records"))
+    ways = {
+        "amplification_factor": _over(_interval(finding, "bytes_out"), _interval(finding, "bytes_in")),
+        "drain_seconds": _over(drained, _interval(finding, "drained_per_second")),
+        "lag_growth_per_second": _minus(
+            _interval(finding, "produced_per_second"), _interval(finding, "consumed_per_second")
+        ),
+    }
+    for name, made in ways.items():
+        told = _interval(finding, name)
+        slack = _ABOUT * max(abs(told.likely), abs(made.likely)) if told and made else 0.0
+        if told and made and (told.high + slack < made.low or made.high < told.low - slack):
+            yield Doubt(finding.id, name, say("products", told=told, made=made), without_measure(finding, name))
+
+
+def too_late(finding: Finding, _: Around) -> Iterator[Doubt[Finding]]:
+    """So many records at so much each take longer than the limit, where a poll is said to have come too late."""
+    told = finding.measures
+    records, limit = told.get("records_per_poll"), told.get("poll_interval_seconds")
+    for name in ("p50_record_seconds", "p99_record_seconds"):
+        if records is not None and limit is not None and name in told and records * told[name] <= limit:
+            because = say("too-late", records=records, each=told[name], limit=limit)
+            yield Doubt(finding.id, name, because, without_measure(finding, name))
+
+
+def failed(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
+    """No more failed than was sent and not acknowledged, where ledgers tell both of its topics."""
+    named = set(names(finding))
+    rows = [row for audit in audits(around.facts) if audit.topic in named for row in audit.log]
+    sent, acked = [row.sent for row in rows], [row.acked for row in rows]
+    if not rows or None in sent or None in acked:
+        return
+    most = sum(many or 0 for many in sent) - sum(many or 0 for many in acked)
+    if _least(finding, "failed_records") > most:
+        because = say("parts", part=_least(finding, "failed_records"), whole="sent - acknowledged", most=most)
+        yield Doubt(finding.id, "failed_records", because, without_measure(finding, "failed_records"))
+
+
+def counted_once(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
+    """No more members of a group than clients that any source knows in it, and than those that are named."""
+    many, group = finding.measures.get("members"), finding.subject.partition("/")[0]
+    known = len(members(around.facts, group))
+    if many is not None and known and many > known:
+        because = say("counted-once", members=many, known=known)
+        yield Doubt(finding.id, "members", because, without_measure(finding, "members"))
+
+
 def _adds_up(ledger: TrafficLedger) -> bool:
     every = ledger.stages
     within = all(stage.low <= stage.bytes <= stage.high for stage in every)
@@ -70,6 +125,19 @@ def _least(finding: Finding, name: str) -> float:
 
 def _most(finding: Finding, name: str) -> float:
     return finding.measures.get(f"{name}_high", finding.measures.get(name, inf))
+
+
+def _interval(finding: Finding, name: str) -> Interval | None:
+    likely = finding.measures.get(name)
+    return None if likely is None else Interval(_least(finding, name), likely, _most(finding, name))
+
+
+def _minus(one: Interval | None, other: Interval | None) -> Interval | None:
+    return None if one is None or other is None else one.plus(Interval(-other.high, -other.likely, -other.low))
+
+
+def _over(one: Interval | None, other: Interval | None) -> Interval | None:
+    return None if one is None or other is None or other.likely <= 0 else one.over(other)
 
 
 def _base(name: str) -> str:

@@ -53,8 +53,7 @@ def without_measure(finding: Finding, name: str) -> Finding:
 
 def without_end(finding: Finding) -> Finding:
     """*finding* of which the end is not known, nor what ended it."""
-    told = {key: value for key, value in finding.facts.items() if key != "mitigation"}
-    return unsaid(replace(finding, ended_at=None, over=False, facts=told), {"until"})
+    return unsaid(replace(finding, ended_at=None, over=False, cure=None), {"until"})
 
 
 def without_begin(finding: Finding) -> Finding:

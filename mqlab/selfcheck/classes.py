@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from string import Formatter
 
-from mqlab.catalogue import INCIDENTS
+from mqlab import units
+from mqlab.catalogue import INCIDENTS, Incident
+from mqlab.delivery.audit import audits
+from mqlab.delivery.rows import Doubled, Loss, Side
 from mqlab.diagnosis import Diagnosis, NotChecked
 from mqlab.facts import Facts
-from mqlab.selfcheck.claims import Doubt, say
+from mqlab.findings import Change, Finding
+from mqlab.mqtt.chain_stages import Whereabouts
+from mqlab.rows import GRID
+from mqlab.selfcheck.claims import Around, Doubt, say
+from mqlab.shared.benign_lines import WANTED
+
+_OF_MESSAGES = ("Delivery: loss and duplication", "MQTT sessions and limits")
+"""Families of classes that are known by messages which were lost or came again, and not only have them as a cost."""
+_ON_PURPOSE = frozenset({"rolling-restart"})
+"""Classes that somebody does, and that break nothing."""
+EXITED = "process-exit"
+_BADLY = (EXITED, "out-of-memory", "process-given-up", "static-member-fenced")
+"""Events of a process that nobody wanted to end."""
+LOST = frozenset({"lost_records", "dropped_messages", "dropped_records", "diverted_messages", "rejected_records"})
+AGAIN = frozenset(
+    {"duplicated_records", "duplicated_records_estimated", "repeated_records", "ids_stored_twice"}
+    | {"redelivered_messages", "copied_messages", "replayed_messages", "delivered_rows"}
+)
+"""Measures of messages that are gone, and of those that came more than once."""
+_CREATED = 1.0
+"""Seconds within which brokers tell of a topic and its settings as it is created."""
 
 
 def place(diagnosis: Diagnosis, _: Facts) -> Iterator[Doubt[Diagnosis]]:
@@ -30,12 +54,90 @@ def place(diagnosis: Diagnosis, _: Facts) -> Iterator[Doubt[Diagnosis]]:
         yield Doubt(slug, "clear", say(_other(slug, found, open_, rejected)), not_clear(diagnosis, slug))
 
 
-def same(diagnosis: Diagnosis, _: Facts) -> Iterator[Doubt[Diagnosis]]:
-    """Nothing changes from something to the same."""
+def benign(finding: Finding, around: Around) -> Iterator[Doubt[Finding | None]]:
+    """Who is restarted on purpose ends in good order: no crash, no memory used up, no name taken by another one."""
+    begin, end = finding.started_at, finding.ended_at
+    if finding.incident not in _ON_PURPOSE or begin is None or end is None:
+        return
+    own = {place.source for place in finding.evidence}
+    first, last = begin.timestamp() - GRID, end.timestamp() + GRID
+    for one in around.facts.of_kind(*_BADLY):
+        mine = one.source in own or one.group == finding.subject
+        ordered = one.kind == EXITED and one.value_max in (None, *WANTED)
+        if mine and not ordered and one.first_at is not None and first <= one.first_at <= last:
+            because = say("benign", event=one.kind, at=units.moment(one.first_at), source=one.source)
+            yield Doubt(finding.id, "finding", because, None)
+
+
+def counted(diagnosis: Diagnosis, facts: Facts) -> Iterator[Doubt[Diagnosis]]:
+    """Nothing is clear or ruled out that the delivery audit or the way of messages counts.
+
+    Where no finding counts them, no class is clear that is known by such numbers, and nothing is healthy.
+    """
+    told: list[Loss | Doubled] = []
+    for one in audits(facts):
+        told += [*one.losses, *one.doubled]
+    for slug in sorted({row.incident for row in told if row.incident and _amount(row)}):
+        if slug in diagnosis.clear:
+            yield Doubt(slug, "clear", say("counted"), not_clear(diagnosis, slug))
+        if any(other.incident == slug for other in diagnosis.rejected):
+            yield Doubt(slug, "rejected", say("counted"), _not_rejected(diagnosis, slug))
+    open_ = _uncounted(diagnosis, told)
+    for slug in diagnosis.clear:
+        known = INCIDENTS.get(slug)
+        if known and any(systems & known.anywhere and names & _numbers(known) for systems, names in open_):
+            yield Doubt(slug, "clear", say("uncounted"), not_clear(diagnosis, slug))
+    if open_ and diagnosis.verdict.incident == "healthy":
+        verdict = replace(diagnosis.verdict, incident="undetermined", statement=say("not-healthy"))
+        yield Doubt("healthy", "verdict", say("uncounted"), replace(diagnosis, verdict=verdict))
+
+
+def _uncounted(diagnosis: Diagnosis, told: Iterable[Loss | Doubled]) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """Where messages were lost or doubled that no finding counts: the systems there, and measures that tell of it."""
+    counted = {name for one in diagnosis.findings for name, value in one.measures.items() if value}
+    found = []
+    for row in told:
+        names = LOST if isinstance(row, Loss) else AGAIN
+        if row.incident is None and row.side is not Side.PRODUCER and _amount(row) and not names & counted:
+            systems = frozenset({"rocketmq" if "/" in row.queue else "kafka"})
+            found.append((systems, names - LOST))
+    for way in diagnosis.chains:
+        systems = frozenset({"mqtt", way.system or "mqtt"})
+        if any(stage.again for stage in way.stages) and not AGAIN & counted:
+            found.append((systems, AGAIN))
+        if any(one.where is Whereabouts.DROPPED and one.low for one in way.gaps) and not LOST & counted:
+            found.append((systems, frozenset({"dropped_messages"})))
+    return found
+
+
+def _amount(row: Loss | Doubled) -> int:
+    return row.least if isinstance(row, Loss) else row.extra
+
+
+def _numbers(incident: Incident) -> frozenset[str]:
+    """Measures by which the title of a class of lost or doubled messages tells what it cost."""
+    if incident.family not in _OF_MESSAGES:
+        return frozenset()
+    return frozenset(name for text in incident.cost for _, name, _, _ in Formatter().parse(text) if name)
+
+
+def same(diagnosis: Diagnosis, facts: Facts) -> Iterator[Doubt[Diagnosis]]:
+    """Nothing changes from something to the same, nor where something is created with a value that was in force."""
     for change in diagnosis.changes:
-        if change.before is not None and change.before == change.after:
+        if change.after in (change.before, _in_force(facts, change)) and change.after is not None:
             kept = tuple(one for one in diagnosis.changes if one is not change)
             yield Doubt(change.what, "changes", say("same", value=change.after), replace(diagnosis, changes=kept))
+
+
+def _in_force(facts: Facts, change: Change) -> str | None:
+    """The value before a change of a setting of which none is told; None where it is not known or not one."""
+    told = getattr(change.what, "values", {})
+    owner = told.get("owner", told.get("topic"))
+    if change.before is not None or change.at is None or owner is None or "key" not in told:
+        return None
+    own = [one for one in facts.settings if (one.owner, one.key) == (owner, told["key"]) and one.at is not None]
+    earlier = [one for one in own if (one.at or 0.0) < change.at - _CREATED]
+    return max(earlier, key=lambda one: one.at or 0.0).value if earlier else None
 
 
 def _other(slug: str, found: set[str], open_: set[str], rejected: Collection[str] = ()) -> str:

@@ -1,7 +1,8 @@
-"""How far each source reaches: the moments of its first and its last line that is known to be dated."""
+"""What the material reaches: moments that each source may tell of, clients that any source knows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 
@@ -12,6 +13,8 @@ from mqlab.rows import GRID, Assignment, Batch, Client, Flow, Receipt, Tally, To
 MINUTE = 60.0
 """Seconds within which ``Coverage`` knows the first and the last line of a log."""
 Reach = tuple[float, float]
+_NEW = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+"""What a coordinator adds to a client id, anew for each time that it joins."""
 
 
 @per_facts
@@ -34,6 +37,22 @@ def reach(facts: Facts, sources: Collection[str]) -> Reach | None:
     alike = {one.source for one in facts.coverage if one.format in formats}
     known = [found for one in {*sources, *alike} if (found := reaches(facts).get(one)) is not None]
     return (min(first for first, _ in known), max(last for _, last in known)) if known else None
+
+
+@per_facts
+def members(facts: Facts, group: str) -> frozenset[tuple[str, str]]:
+    """Client ids that any source knows in *group*, with their hosts where listings tell them."""
+    listed = chain[Position | Client | Assignment](facts.positions, facts.clients, facts.assignments)
+    found = {(row.client_id, _host(row.peer)) for row in listed if row.group == group and row.client_id}
+    named = {client for client, _ in found}
+    own = [one for one in facts.episodes if one.group == group]
+    told = {one.client_id or _NEW.sub("", one.member_id or "") for one in own} - named
+    return frozenset(found | {(client, "") for client in told if client})
+
+
+def _host(peer: str | None) -> str:
+    """The address without its port."""
+    return (peer or "").lstrip("/").partition(":")[0]
 
 
 _Span = tuple[str, float | None, float | None]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from math import inf
 
 from mqlab.facts import Episode, Facts
 from mqlab.shared import counters
@@ -27,6 +28,18 @@ def client_of(facts: Facts, episode: Episode) -> str:
 def base_name(source: str) -> str:
     """The name of a file up to its first dot: ``clients/bridge.log.1`` is ``bridge``."""
     return source.rsplit("/", 1)[-1].split(".")[0]
+
+
+def span(episodes: Iterable[Episode]) -> tuple[float | None, float | None]:
+    """First and last moment that is known of *episodes*."""
+    every = tuple(episodes)
+    first = min((one.first_at for one in every if one.first_at is not None), default=None)
+    return first, max((one.last_at for one in every if one.last_at is not None), default=None)
+
+
+def latest(episodes: Iterable[Episode]) -> Episode:
+    """The one whose last line comes last."""
+    return max(episodes, key=lambda one: (-inf if one.last_at is None else one.last_at, one.last.line or 0))
 
 
 def log_end(facts: Facts, sources: Collection[str]) -> float | None:

@@ -21,10 +21,11 @@ def measures(facts: Facts, host: str, card: Ratio, span: tuple[float, float], ca
     usual = counters.usual_factor(facts, host, 0, calm_until)
     top = counters.peak(facts, host, *span)
     numbers = counted(card, counters.ratios(facts, host, *span))
+    beyond = excess(numbers, usual) if usual is not None else None
     known = {
         **numbers,
         "healthy_factor": usual,
-        **({} if usual is None else excess(numbers, usual).measures("excess_bytes")),
+        **(beyond.measures("excess_bytes") if beyond is not None and beyond.likely > 0 else {}),
         "peak_amplification_factor": top.factor if top else None,
         "factor_after": counters.usual_factor(facts, host, span[1] + counters.PEAK, inf),
     }

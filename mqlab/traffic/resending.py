@@ -7,7 +7,8 @@ more failures (or failed bytes) than it received. A card counts too, where the h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -16,6 +17,7 @@ from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import TrafficLedger
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, configured, counters, failures, flows
+from mqlab.shared.benign_lines import RESTART
 from mqlab.traffic import card
 
 say = words.room("resending")
@@ -54,8 +56,7 @@ class Resending:
 
 def of_client(facts: Facts, client: str, episodes: Sequence[Episode]) -> Resending:
     """What *episodes* of retries and the counters of *client* say."""
-    first = episodes[0].first_at
-    last = max((e.last_at for e in episodes if e.last_at is not None), default=None)
+    first, last = actors.span(episodes)
     left = {round(v) for e in episodes for v in (e.value_min, e.value_max) if v is not None}
     return Resending(
         first,
@@ -108,7 +109,76 @@ def wire(facts: Facts, told: TrafficLedger | None, found: Resending) -> dict[str
     return card.counted(sent, counters.ratios(facts, told.host, found.first, found.last)) if sent else {}
 
 
-FEW = 10
+TIMED_OUT = "REQUEST_TIMED_OUT"
+TRANSPORT = frozenset({"NETWORK_EXCEPTION", TIMED_OUT})
+"""Errors after which the broker may have stored the batch already."""
+FEW_RETRIES = 10
+"""Retry lines below which they are what two disconnects leave: each fails up to max.in.flight.requests.per.connection
+(5) requests."""
+
+
+def harmless(facts: Facts, client: str, episodes: Sequence[Episode], found: Resending) -> str | None:
+    """Why these retries of *client* amplify nothing; None where they do."""
+    if found.lines < FEW_RETRIES:
+        return say("few", retries=found.lines)
+    restarts = [e.first_at for e in facts.of_kind("broker-started", "broker-stopping") if e.first_at is not None]
+    if all(_near(e, restarts) for e in episodes):
+        return say("restart", retries=found.lines, within=RESTART)
+    late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) == client]
+    if not late and len(found.attempts) < 2:
+        return say("first-attempt", retries=found.lines)
+    moved = [
+        e.first_at
+        for e in facts.of_kind("produce-retry")
+        if (e.reason or "").startswith("NOT_LEADER") and e.first_at is not None and actors.client_of(facts, e) == client
+    ]
+    if not late and all(_near(e, moved) for e in episodes):
+        return say("moved", retries=found.lines, within=RESTART)
+    if found.again is not None and found.sends and found.again < counters.REPEATED * found.sends:
+        return say("few-repeats", again=round(found.again), sends=round(found.sends))
+    return None
+
+
+def _near(episode: Episode, moments: Sequence[float]) -> bool:
+    return episode.first_at is not None and any(abs(episode.first_at - m) <= RESTART for m in moments)
+
+
+def other_reasons(facts: Facts) -> Iterator[str]:
+    """Splits, and retries that neither the connection nor a timeout caused."""
+    splits = facts.of_kind("batch-split")
+    left = {value for e in splits for value in (e.value_min, e.value_max) if value is not None}
+    if len(left) == 1 and not facts.of_kind("produce-retry"):
+        yield say("attempts-stay", left=f"{left.pop():.0f}")
+    elif splits:
+        yield say("splits", splits=sum(e.count for e in splits))
+    others = reasons([e for e in facts.of_kind("produce-retry") if e.reason not in TRANSPORT])
+    if sum(n for _, n in others) >= FEW_RETRIES:
+        yield say("others", reasons=[say("times", count=n, reason=reason) for reason, n in sorted(others)])
+
+
+def untold(facts: Facts) -> Iterator[str]:
+    """Repeats that only counters, or only time-outs, tell of: the reason is not in the material."""
+    logged = {actors.client_of(facts, e) for e in facts.of_kind("produce-retry", "batch-split")}
+    for client in sorted({s.labels.get("client_id") or "" for s in facts.named("producer.record_retries")} - {""}):
+        again, sends = (
+            counted(facts, client, name, 0.0, inf) for name in ("producer.record_retries", "producer.record_sends")
+        )
+        if client not in logged and again and again >= FEW_RETRIES and again >= counters.REPEATED * (sends or again):
+            yield say("no-log", client=client, again=round(again))
+    late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) not in logged]
+    if sum(e.count for e in late) >= FEW_RETRIES:
+        yield say("no-counters", late=sum(e.count for e in late))
+
+
+def reasons(episodes: Iterable[Episode]) -> list[tuple[str, int]]:
+    """Errors that made a producer send again and how often, the most frequent first."""
+    often: Counter[str] = Counter()
+    for episode in episodes:
+        often[episode.reason or say("unknown")] += episode.count
+    return sorted(often.items(), key=lambda kv: (-kv[1], kv[0]))
+
+
+FEW_FAILURES = 10
 """Failures below which nobody can tell, and nothing is amplified. Judgement, no default behind it."""
 MORE = 1.5
 """Times more failures, or failed bytes, than came in from which records must have been submitted again: midway between
@@ -157,7 +227,12 @@ def unclear(facts: Facts) -> list[str]:
     for client, lines in _failing(facts).items():
         sizes = {v for e in lines for v in (e.value_min, e.value_max)}
         count = sum(e.count for e in lines)
-        if client not in known and count >= FEW and len(sizes) == 1 and _came_in(facts, lines, "records") is None:
+        if (
+            client not in known
+            and count >= FEW_FAILURES
+            and len(sizes) == 1
+            and _came_in(facts, lines, "records") is None
+        ):
             told.append(say("unclear", client=client, failures=count))
     return told
 
@@ -170,21 +245,23 @@ def _failing(facts: Facts) -> dict[str, list[Episode]]:
 
 
 def _of_client(facts: Facts, client: str, lines: Sequence[Episode]) -> Resubmission | None:
-    first, last = lines[0].first_at or 0.0, max(e.last_at or 0.0 for e in lines)
+    first, last = _span(lines)
     failures = sum(e.count for e in lines)
     sources = {e.source for e in lines}
     own = tuple(s for s in facts.series if s.name.startswith("app.resubmitted") and s.source in sources)
     counted = [(a, b, v) for a, b, v in counters.summed(own) if v > 0]
     times = sum(v for _, _, v in counted)
-    if times >= FEW:
-        first, last = min(first, counted[0][0]), max(last, counted[-1][1])
-    how = say("own-counter", times=round(times)) if times >= FEW else _more_than_came_in(facts, client, lines)
-    if how is None or failures < FEW:
+    if (
+        times >= FEW_FAILURES
+    ):  # A counter rose between two moments: by the end of the first pair, after the begin of the last.
+        first, last = min(first, counted[0][1]), max(last, counted[-1][0])
+    how = say("own-counter", times=round(times)) if times >= FEW_FAILURES else _more_than_came_in(facts, client, lines)
+    if how is None or failures < FEW_FAILURES:
         return None
     rejected = _increase(flows.all_topics(facts, "broker.bytes_rejected"), first, last)
     accepted = _increase(flows.all_topics(facts, "broker.bytes_in"), first, last)
     agrees = _fits(lines, rejected) or _jumped(facts, client, first, last) is not None
-    count = times if times >= FEW else float(failures)
+    count = times if times >= FEW_FAILURES else float(failures)
     return Resubmission(client, first, last, count, how, tuple(lines), own, rejected, accepted, agrees)
 
 
@@ -197,14 +274,20 @@ def _more_than_came_in(facts: Facts, client: str, lines: Sequence[Episode]) -> s
         return say("bytes", failures=size, came=came)
     if records is not None or came is not None:
         return None
-    return _jumped(facts, client, lines[0].first_at or 0.0, max(e.last_at or 0.0 for e in lines))
+    return _jumped(facts, client, *_span(lines))
 
 
 def _came_in(facts: Facts, lines: Sequence[Episode], what: str) -> float | None:
     sources = {e.source for e in lines}
     received = [s for s in facts.series if s.source in sources and s.name.startswith(("app.received", "app.consumed"))]
     of_kind = [s for s in received if ("ytes" in s.name or "ayload" in s.name) == (what == "bytes")]
-    return _increase(of_kind, lines[0].first_at or 0.0, max(e.last_at or 0.0 for e in lines))
+    return _increase(of_kind, *_span(lines))
+
+
+def _span(lines: Sequence[Episode]) -> tuple[float, float]:
+    """First and last moment of lines that have one, as those that fail have."""
+    first, last = actors.span(lines)
+    return -inf if first is None else first, inf if last is None else last
 
 
 def _increase(series: Sequence[Series], first: float, last: float) -> float | None:

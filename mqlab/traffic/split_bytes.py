@@ -128,7 +128,7 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
     """The ledger of the splits that *client* logged for *topic*."""
     host = _own_host(facts, client, splits, window)
     started, change = traffic_splits.started_at(facts, host, splits)
-    first, ended = splits[0].first_at, max((s.last_at for s in splits if s.last_at is not None), default=None)
+    first, ended = actors.span(splits)
     lines = sum(s.count for s in splits)
     if first is None and (rising := _rising(facts, client)):
         # Lines without a date are joined to the counter of the same client.
@@ -174,9 +174,10 @@ def measured(
             found["amplification_factor"] = sums.outgoing / sums.accepted
     if sums.rejected is not None:
         found |= sums.rejected.measures("bytes_rejected")
-        if "excess_bytes" in found:  # What was rejected was sent for nothing, whether or not it came in before.
-            wasted = _wasted(found, sums.rejected).measures("excess_bytes")
-            found = {name: value for name, value in found.items() if not name.startswith("excess_bytes")} | wasted
+        if "healthy_factor" in found:  # What was rejected was sent for nothing, whether or not it came in before.
+            wasted = _wasted(found, sums.rejected)
+            found = {name: value for name, value in found.items() if not name.startswith("excess_bytes")}
+            found |= wasted.measures("excess_bytes") if wasted.likely > 0 else {}
     return found
 
 
@@ -185,7 +186,7 @@ def _wasted(found: Mapping[str, float], rejected: Interval) -> Interval:
     least, likely, most = (
         min(
             found.get(f"bytes_out{end}", found["bytes_out"]),
-            max(found.get(f"excess_bytes{end}", found["excess_bytes"]), own),
+            max(found.get(f"excess_bytes{end}", found.get("excess_bytes", 0.0)), own),
         )
         for end, own in (("_low", rejected.low), ("", rejected.likely), ("_high", rejected.high))
     )
@@ -195,8 +196,8 @@ def _wasted(found: Mapping[str, float], rejected: Interval) -> Interval:
 def _own_host(facts: Facts, client: str, splits: Sequence[Episode], window: Window | None) -> str | None:
     """The producer's host, unless its card sent less than the splits must have."""
     host = actors.host_of(facts, client)
-    first, last = splits[0].first_at, max((s.last_at or 0 for s in splits), default=0)
-    if host is None or window is None or first is None:
+    first, last = actors.span(splits)
+    if host is None or window is None or first is None or last is None:
         return host
     seen = counters.ratio(facts, host, first, last)
     least = LEAST_ON_CARD * window[0] * sum(s.count for s in splits)
@@ -279,7 +280,8 @@ def _gaps(facts: Facts, start: float, end: float) -> tuple[str, ...]:
     for series in facts.named("producer.batch_splits"):
         client, seen = series.labels.get("client_id"), counters.increase([series], start, end)
         if client and seen and seen.resets:
-            found.append(say("scrapes-lost", counter=series.original, client=client, splits=round(seen.value)))
+            told = {"counter": series.original, "client": client, "times": seen.resets, "splits": round(seen.value)}
+            found.append(say("scrapes-lost", **told))
     return tuple(found)
 
 

@@ -22,6 +22,8 @@ from mqlab.words.filling import Value
 
 say = words.room("splits")
 
+EXHAUSTED = 3.0
+"""Exit status of a JVM that ran out of memory (-XX:+ExitOnOutOfMemoryError)."""
 AFTER_CRASH = 15.0
 """Seconds after the last split within which an exit belongs to it: memory that ran out ends a process within seconds,
 what ends it later has had other work meanwhile. Judgement, no default behind it."""
@@ -29,8 +31,8 @@ what ends it later has had other work meanwhile. Judgement, no default behind it
 
 def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episode, ...]:
     """Abnormal exits within or right after the splits; those without a moment where memory ran out."""
-    first, last = splits[0].first_at, max(s.last_at or 0 for s in splits)
-    if first is None:
+    first, last = actors.span(splits)
+    if first is None or last is None:
         return ()
     exits = [
         e
@@ -55,6 +57,24 @@ def _of_process(facts: Facts, client: str, splits: Sequence[Episode]) -> list[Ep
     return [e for e in exits if e.reason and any(e.reason in name or name in e.reason for name in names)]
 
 
+def out_of_memory(facts: Facts, client: str, splits: Sequence[Episode], ends: Sequence[Episode]) -> list[Episode]:
+    """Lines in which the process behind *client* runs out of memory, where that is how it came to its *ends*."""
+    if not any(one.kind == "process-exit" for one in ends):
+        return []
+    sources = {s.source for s in splits}
+    names = {client, *map(actors.base_name, sources), *(one.reason for one in ends if one.reason)}
+    own = [
+        one
+        for one in facts.of_kind("out-of-memory")
+        if one.source in sources
+        or any(name in actors.base_name(one.source) or actors.base_name(one.source) in name for name in names)
+    ]
+    first, last = actors.span((*splits, *ends))
+    if first is None or last is None:
+        return own
+    return [one for one in own if one.first_at is None or first <= one.first_at <= last + AFTER_CRASH]
+
+
 def trigger(facts: Facts, splits: Sequence[Episode], started: float | None) -> Trigger | None:
     """What happened right before the first split: an oversize record came in."""
     first = splits[0].first_at
@@ -74,9 +94,10 @@ def lines(
     batch_size: configured.Value | None,
     limit: configured.Value | None,
     ends: Sequence[Episode],
+    memory: Sequence[Episode],
 ) -> tuple[Evidence, ...]:
     """The lines that prove the loop: first and last split, the settings, the ends."""
-    last = max(splits, key=lambda s: (s.last_at or 0, s.last.line or 0))
+    last = actors.latest(splits)
     found = [
         splits[0].first.because(say("first-split")),
         last.last.because(say("last-split")),
@@ -85,7 +106,6 @@ def lines(
         if value is not None and value.setting is not None:
             found.append(value.setting.evidence.because(why))
     found += [end.first.because(say("exit")) for end in ends]
-    memory = facts.of_kind("out-of-memory") if any(e.kind == "process-exit" for e in ends) else ()
     found += [m.first.because(say("memory")) for m in memory]
     stuck = [e for e in facts.of_kind("producer-stuck", "record-expired") if e.source == splits[0].source]
     found += [e.first.because(say("end")) for e in stuck[:2]]
@@ -183,7 +203,7 @@ class Loop:
     @property
     def last_at(self) -> float | None:
         """Last split."""
-        return max((e.last_at for e in self.splits if e.last_at is not None), default=None)
+        return actors.span(self.splits)[1]
 
     @property
     def attempts(self) -> tuple[float | None, float]:

@@ -6,7 +6,6 @@ The same facts give the same bytes; times in UTC, null for what the material doe
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from enum import Enum
@@ -21,7 +20,7 @@ from mqlab.facts import Facts
 from mqlab.mqtt.chain_stages import Chain, Gap, Stage, Step, Whereabouts
 from mqlab.scope import systems
 from mqlab.units import iso, number
-from mqlab.words import Text, listed, room
+from mqlab.words import Text, fetched_by, listed, room
 
 say = room("chain")
 
@@ -173,30 +172,10 @@ def chain_json(chain: Chain) -> dict[str, Any]:
     }
 
 
-_FETCH = (
-    (r"__consumer_offsets|commits? of the group", "kafka-offsets-dump"),
-    (r"\bledgers?\b", "kafka-client-ledger"),
-    (r"\bids?( are)? in the(ir)? log\b|\bkeys\b", "kafka-keys"),
-    (r"\bdump(?! which)|\bsegments?\b|kafka-dump-log", "kafka-segment"),
-    (r"\bbrokers?'? logs?\b|logs? of (the|all|every) brokers?|state-change|server\.log", "kafka-broker-logs"),
-    (r"topicStatus", "rocketmq-topic-status"),
-    (r"\blog starts?\b|earliest", "kafka-log-start"),
-    (r"\blog ends?\b|latest|\bend offsets?\b|kafka-get-offsets", "kafka-log-end"),
-    (r"\bpositions?\b|\bcommitted offsets?\b|consumer-groups", "kafka-groups"),
-    (r"\b(consumers?|clients?|producers?)'? logs?\b|logs? of (the|all|its) (consumers?|clients?|producers?)",
-     "kafka-client-log"),
-    (r"\backs\b|\bsettings? of the (producer|consumer|client)|auto\.offset\.reset", "kafka-client-settings"),
-    (r"\breplicas?\b|\breplication factor\b|topics --describe", "kafka-topics"),
-    (r"retention|min\.insync|unclean\.leader|cleanup\.policy|settings? of the topic", "kafka-topic-configs"),
-)  # fmt: skip
-"""Words, and the name of the command in ``commands.toml``."""
-
-
 def commands_for(missing: Iterable[str]) -> tuple[str, ...]:
     """What to type, each command once, in the order in which they are asked for."""
     known = commands()
-    names = [name for words in missing for sign, name in _FETCH if re.search(sign, words, re.IGNORECASE)]
-    return tuple(known[name].line for name in dict.fromkeys(names))
+    return tuple(known[name].line for name in dict.fromkeys(name for text in missing for name in fetched_by(text)))
 
 
 def nothing(facts: Facts, topic: str | None = None) -> Text:

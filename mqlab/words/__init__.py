@@ -104,6 +104,16 @@ def catalogue(name: str, language: str) -> Catalogue:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
+@cache
+def _fetch() -> Mapping[str, Mapping[str, list[str]]]:
+    return tomllib.loads(resources.files(__name__).joinpath("fetch.toml").read_text(encoding="utf-8"))
+
+
+def fetched_by(text: str) -> tuple[str, ...]:
+    """Names of the commands that fetch what *text* says is missing; none of a text that is of no room."""
+    return tuple(_fetch().get(text.room, {}).get(text.key, ())) if isinstance(text, Text) else ()
+
+
 def rooms(language: str = ENGLISH) -> tuple[str, ...]:
     """Names of all rooms, sorted."""
     folder = resources.files(__name__).joinpath(language)

@@ -173,7 +173,26 @@ def test_crashes_are_counted_and_those_of_other_processes_are_not():
     )
     finding = batch_split_loop.detect(facts(version("2.1.0"), BIG, LIMIT, LOOP, exits, log())).findings[0]
     assert (finding.measures["crashes"], finding.severity) == (1, Severity.CRITICAL)
-    assert "leaks heap with each of the 120 splits: 1 abnormal exit" in finding.statement
+    assert "leaks heap with each of the 120 splits; 1 abnormal exit" in finding.statement
+
+
+@pytest.mark.parametrize(
+    ("source", "second", "told"),
+    [
+        ("app.stdout", 3, "splits: 2 out-of-memory exits"),
+        ("app.stdout", 1, "splits: 2 abnormal exits, 1 of them out of memory"),
+        ("reporting.stdout", 3, "splits; 2 abnormal exits"),
+    ],
+)
+def test_an_exit_is_one_of_memory_only_where_a_line_of_the_same_process_says_so(source, second, told):
+    exits = tuple(
+        episode("process-exit", at, "supervisor.log", left=status, reason="app")
+        for at, status in ((330, 3), (362, second))
+    )
+    memory = replace(episode("out-of-memory", 0, source), first_at=None, last_at=None)
+    finding = batch_split_loop.detect(facts(version("2.1.0"), BIG, LIMIT, LOOP, exits, memory, log())).findings[0]
+    assert told in finding.statement
+    assert ("why the process ended" in [e.why for e in finding.evidence]) == (source == "app.stdout")
 
 
 @pytest.mark.parametrize(("seconds", "crashes"), [(14, 1), (16, 0)])
@@ -186,7 +205,7 @@ def test_an_exit_belongs_to_splits_that_ended_within_a_quarter_of_a_minute(secon
 def test_client_4_2_ends_it_by_itself():
     assert found(version("4.2.0"), BIG, LIMIT, splits(300, 10, 0.4), log()) == (
         "4 splits by app on orders between 10:05:00 and 10:05:09 UTC ended by themselves: "
-        "client 4.2.0 halves a batch that it has split before"
+        "client 4.2.0 halves a batch that was split before"
     )
 
 
@@ -206,7 +225,7 @@ def test_splits_counted_among_much_other_traffic_are_no_loop():
 
 def test_a_falling_number_of_attempts_is_no_loop():
     falling = tuple(s for n in range(5) for s in splits(300 + n, 10, 2, left=5 - n))
-    assert "attempts left that changes" in found(BIG, LIMIT, falling, log())
+    assert "the number of attempts left changes" in found(BIG, LIMIT, falling, log())
 
 
 def test_settings_in_a_file_are_no_sight_of_the_producer():
@@ -242,4 +261,4 @@ def test_two_splits_and_splits_of_several_partitions_may_be_one_wrong_estimate_e
 
 def test_a_few_splits_with_fewer_and_fewer_attempts_left_are_retries():
     falling = [replace(e, value_min=5.0 - n, value_max=5.0 - n) for n, e in enumerate(FEW)]
-    assert "a number of attempts left that changes" in found(*falling, paste(5))
+    assert "the number of attempts left changes" in found(*falling, paste(5))

@@ -150,10 +150,11 @@ def test_a_returning_follower_catches_up():
     assert told(replication_traffic, IN, out((80, 100_000)), MOVE, RF3, back) == ()
 
 
-def test_copies_without_any_sign_of_a_replica_out_of_sync_are_rejected():
-    assert told(replica_catch_up, IN, out((80, 100_000)), MOVE, RF3) == (
-        "more than R-1 copies between brokers, but every replica stayed in sync"
-    )
+def test_copies_without_a_sign_of_a_replica_out_of_sync_are_rejected_only_where_one_would_show():
+    rows = (IN, out((80, 100_000)), MOVE, RF3)
+    calm = series("broker.under_replicated_partitions", [0] * 81, instance="kafka-1:9404")
+    assert told(replica_catch_up, *rows) == (replica_catch_up.say("no-signs"),)
+    assert told(replica_catch_up, *rows, calm) == replica_catch_up.say("in-sync")
 
 
 def restart(broker, down, up=None, *, source=None, orderly=True):
@@ -182,6 +183,12 @@ def test_one_broker_that_stops_in_good_order_and_comes_back_is_a_rolling_restart
     assert one.statement.startswith(
         "Broker 1 shut down cleanly at 10:00:00 UTC and was back at 10:00:15 UTC, after 15.0 s"
     )
+    assert one.statement.endswith("No other broker restart is in the material.")
+
+
+def test_that_no_other_broker_restarted_is_not_said_where_another_one_started():
+    (one,) = rolling_restart.detect(facts(restart("1", 0), restart("2", 60, orderly=False))).findings
+    assert one.statement.endswith("after 15.0 s.")
 
 
 def test_one_broker_that_comes_back_without_an_orderly_stop_or_too_late_is_none():

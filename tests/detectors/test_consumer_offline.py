@@ -82,6 +82,8 @@ def test_an_outage_ends_when_members_are_back_though_positions_move_later():
         legs((100, 10, 10), (1220, 10, 0), (280, 10, 40)),
     )
     assert found(rows) == [(Severity.CRITICAL, 100, 1300, False)]
+    (one,) = consumer_offline.detect(facts(*rows)).findings
+    assert one.mitigate == "None needed: the group has members again."
 
 
 def test_members_that_are_stuck_for_long_before_they_go_are_not_yet_absent():

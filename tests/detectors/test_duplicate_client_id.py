@@ -47,7 +47,7 @@ def test_a_strategy_that_nobody_names_is_the_one_that_fits():
 
 def test_with_two_brokers_a_whole_broker_may_be_orphaned():
     moves, stands = queues(4, set(range(4))), queues(4, set(), broker="broker-b")
-    assert "broker-b 0-3 by nobody" in found(listings(0, 300, 20, A1, A2), moves, stands).statement
+    assert "broker-b 0-3 to nobody" in found(listings(0, 300, 20, A1, A2), moves, stands).statement
 
 
 def test_the_brokers_log_alone_tells_two_processes():
@@ -172,7 +172,7 @@ def test_ports_that_change_again_and_again_are_one_client():
 def test_a_stuck_queue_beside_the_orphans_does_not_weaken_the_proof():
     one = found(listings(0, 600, 20, A1, A2), queues(8, {0, 2, 3}, seconds=600))
     assert (one.certainty, one.measures["orphan_queues"]) == (Certainty.PROVEN, 4)
-    assert "broker-a 1 has an owner and stands still all the same" in one.statement
+    assert "but broker-a 1 stood still in spite of an owner" in one.statement
 
 
 def test_members_that_change_while_an_id_is_shared_leave_one_finding():

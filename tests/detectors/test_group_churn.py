@@ -116,6 +116,13 @@ def test_members_of_ever_new_names_that_come_and_go_are_likely_only():
     assert (one.certainty, one.measures["members"]) == (Certainty.LIKELY, 6)
 
 
+@pytest.mark.parametrize(("last", "ongoing"), [("10:10:50", True), ("10:12", False)])
+def test_what_comes_every_hundred_seconds_is_over_when_it_stayed_away_for_longer(last, ongoing):
+    told = [e for e in come_and_go("abcdef") if e.first_at < at(1000)]
+    (one,) = detect(facts(told, log("logs/server.log", "kafka-broker-log", last=last))).findings
+    assert one.ongoing is ongoing
+
+
 def test_three_members_that_came_and_went_may_be_a_trial():
     assert [len(detect(facts(come_and_go(some), BROKER_LOG)).findings) for some in ("abc", "abcd")] == [0, 1]
 

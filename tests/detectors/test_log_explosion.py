@@ -38,8 +38,8 @@ def test_a_loop_that_fills_a_log_is_proven_by_shape_and_rate():
     (finding,) = told(loop()).findings
     assert (finding.severity, finding.certainty) == (Severity.WARNING, Certainty.PROVEN)
     assert finding.statement == (
-        "1 line shape makes up 99.96 % of the 360 MB of app.log since 10:42:12 UTC; without it the log would be "
-        "120 kB. It grew by 20.2 MB a minute until the log ends, up from 2.00 kB a minute (over 42.0 min)."
+        "1 line shape makes up 99.96 % of app.log (360 MB), flooding it since 10:42:12 UTC; without it the log would "
+        "be 120 kB. It grew by 20.2 MB a minute, up from 2.00 kB a minute (over 42.0 min)."
     )
     assert {name: round(value, 4) for name, value in finding.measures.items()} == {
         "share_of_bytes": 0.9997,
@@ -62,9 +62,9 @@ def test_the_first_line_of_each_shape_proves_it_and_the_line_before_is_shown():
     assert finding.evidence == (
         Evidence(
             "app.log", 301, "publish failed id=# attempt=# word by word",
-            "first of 1,800,000 of this shape, 360 MB = 99.96 % of the log",
+            "first of 1,800,000 lines of this shape, 360 MB = 99.96 % of the log",
         ),
-        Evidence("app.log", 300, "connection lost", "stands just before the first of them"),
+        Evidence("app.log", 300, "connection lost", "the line just before the flood"),
     )  # fmt: skip
 
 
@@ -74,7 +74,9 @@ def test_three_shapes_of_one_loop_are_named_with_their_common_share():
         for n, size in ((1, 9_000_000), (2, 6_000_000), (3, 3_000_000))
     ]
     (finding,) = told(volume(*three, rest=[(0, 60, 100_000)])).findings
-    assert finding.statement.startswith("3 line shapes make up 98.1 % of the 330 MB of app.log since 10:42:00 UTC")
+    assert finding.statement.startswith(
+        "3 line shapes make up 98.1 % of app.log (330 MB), flooding it since 10:42:00 UTC"
+    )
 
 
 def test_four_equal_shapes_are_too_many():
@@ -124,7 +126,7 @@ def test_the_burst_of_a_start_is_none():
     recovery = shape("[LogLoader partition=#] Recovering segment #", [(30, 32, 6_000_000)])
     start = episode("broker-started", 1_795, "app.log")
     assert found(volume(recovery, rest=QUIET), rows=[start]) == (
-        "app.log is loud for 120 s after its start: 12.0 MB, then quiet"
+        "app.log is loud for 120 s after its start (12.0 MB), then quiet"
     )
     assert found(volume(recovery, rest=QUIET)) == [("app.log", "PROVEN")]
 
@@ -141,7 +143,7 @@ def test_bursts_that_come_again_and_again_are_the_logs_habit():
 
 def test_a_small_log_does_no_harm():
     small = loop([(42, 60, 270_000)])
-    assert found(small) == ("app.log became 138× as loud at 10:42:12 UTC, but 4.90 MB in all does no harm")
+    assert found(small) == ("app.log became 138× as loud at 10:42:12 UTC, but 4.90 MB in all is too little to matter")
 
 
 @pytest.mark.parametrize("legs", [[(42, 43, 1_100_000)], [(42, 60, 700_000)]])
@@ -151,7 +153,7 @@ def test_a_megabyte_a_minute_or_ten_in_all_matter(legs):
 
 def test_one_loud_minute_among_others_is_no_rate():
     burst = loop([(42, 43, 1_400_000), (43, 45, 150_000)], level="INFO")
-    assert found(burst).endswith("but 1.71 MB in all does no harm")
+    assert found(burst).endswith("but 1.71 MB in all is too little to matter")
 
 
 def test_a_minor_line_that_was_usual_before_does_not_make_the_flood_usual():
@@ -164,20 +166,20 @@ def test_a_log_that_begins_in_the_flood_is_likely_where_its_lines_complain():
     flooded = volume(shape("publish failed #", [(0, 5, 50_000_000)], level="ERROR"))
     (finding,) = told(flooded).findings
     assert finding.certainty is Certainty.LIKELY
-    assert finding.statement.endswith("the log begins in the flood, so nothing says what its rate was before.")
+    assert finding.statement.endswith("the log begins in the flood, so its earlier rate is not in the material.")
     assert "bytes_per_minute_before" not in finding.measures
 
 
 def test_a_log_that_begins_in_lines_of_no_complaint_is_not_checked():
     (missing,) = found(volume(shape("got message #", [(0, 5, 50_000_000)])))
-    assert missing.startswith("app.log from well before 10:00:00 UTC: it begins in the loudest time")
+    assert missing.startswith("app.log from well before 10:00:00 UTC: it begins in its loudest time")
 
 
 def test_lines_of_no_complaint_shortly_after_the_log_begins_are_not_checked():
     young = volume(shape("got message #", [(3, 20, 5_000_000)]), rest=[(0, 20, 2_000)])
     assert found(young) == (
-        "app.log from well before 10:03:00 UTC: only 3.00 min of it are here, so 5.00 MB a minute of the same "
-        "few lines may be normal for it",
+        "app.log from well before 10:03:00 UTC: only 3.00 min of it are in the material, so 5.00 MB a minute of the "
+        "same few lines may be normal for it",
     )
 
 
@@ -220,14 +222,15 @@ def test_a_flood_in_a_long_log_is_measured_against_itself():
     )
     (finding,) = told(long).findings
     assert (
-        "makes up 98.0 % of the 30.6 MB that a.log wrote since 01:00:00 UTC (13.0 % of its 230 MB)" in finding.statement
+        "makes up 98.0 % of the 30.6 MB that a.log wrote from 01:00:00 to 01:03:00 UTC (13.0 % of its 230 MB)"
+        in finding.statement
     )
     assert round(finding.measures["share_of_bytes"], 3) == 0.130
 
 
 def test_a_log_without_moments_has_no_rate():
     (missing,) = found(volume(source="raw.log", undated=30_000_000))
-    assert missing == "the moments of the lines of raw.log: 30.0 MB of it have none, so no rate is known"
+    assert missing == "timestamps in raw.log: 30.0 MB of it have none, so its rate is unknown"
     assert found(volume(source="raw.log", undated=900_000)) == ()
 
 

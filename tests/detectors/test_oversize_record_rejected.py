@@ -26,13 +26,15 @@ def found(*rows):
 
 def test_the_broker_refuses_each_record_once():
     finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, BROKER_SIDE, count=3))).findings[0]
-    assert finding.statement.startswith("app lost 3 records of up to 2.00 MB that exceed the broker's limit")
+    assert finding.statement.startswith(
+        "3 records of app (up to 2.00 MB) were rejected: they exceed the broker's limit"
+    )
     assert dict(finding.measures) == {"rejected_records": 3, "largest_record_bytes": 2_000_000}
 
 
 def test_the_client_refuses_before_a_byte_leaves():
     finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, CLIENT_SIDE))).findings[0]
-    assert "max.request.size of the client (max.request.size 1048576): no byte of them left" in finding.statement
+    assert "the client's max.request.size (1048576). Not a byte left the client." in finding.statement
     assert finding.measures["bytes_out"] == 0
 
 
@@ -82,7 +84,7 @@ def test_a_limit_raised_above_the_records_ends_it():
 
 def test_failed_records_without_a_log_are_not_checked():
     errors = series("producer.record_errors", ramp((30, 0), (30, 3)), **JMX)
-    assert found(errors) == ("the log of the producers: records failed, and only it says why",)
+    assert found(errors) == (oversize_record_rejected.say("no-log"),)
 
 
 def test_brokers_that_rejected_nothing_clear_it():

@@ -118,7 +118,7 @@ def test_the_proof_begins_with_both_sides_of_a_departure():
     (one,) = detect(WHOLE).findings
     assert [(place.why, place.source) for place in one.evidence] == [
         ("a polled too late", "clients/a.log"),
-        ("the coordinator takes it out", "logs/server.log"),
+        ("the coordinator removes the member", "logs/server.log"),
         ("the longest poll", "clients/a.log"),
         ("the setting at that time", "clients/a.log"),
         ("the setting at that time", "clients/a.log"),
@@ -148,7 +148,7 @@ def test_a_cause_that_makes_the_statement_long_stands_beside_it_only():
     slow = (series("http.requests", asked, status="2xx"), series("http.seconds", took, status="2xx"))
     failed = [episode("call-failed", 50 + n, "clients/a.log", line=n, reason="HTTP 500") for n in range(5)]
     one = found(LOOP, TOLD, CALM, SLOW, FAST, SET, slow, failed)
-    assert one.facts["cause"].startswith("the called service answered in 85.0 ms on average")
+    assert one.facts["cause"].startswith("the HTTP service in the material answered in 85.0 ms on average")
     assert len(one.statement) <= 300
     assert one.facts["cause"] not in one.statement
     short = found(LOOP, SLOW, runs("a"), TOLD, slow)
@@ -360,7 +360,8 @@ def test_a_slow_service_is_named_as_the_cause():
     failed = [episode("call-failed", 50 + n, "clients/a.log", line=n, reason="HTTP 500") for n in range(5)]
     one = found(LOOP, TOLD, SLOW, SET, slow, failed)
     assert one.facts["cause"] == (
-        "the called service answered in 85.0 ms on average (before: 5.00 ms); 5 calls failed (HTTP 500)"
+        "the HTTP service in the material answered in 85.0 ms on average (before: 5.00 ms); "
+        "5 calls of the members failed (HTTP 500)"
     )
 
 

@@ -5,9 +5,12 @@ from dataclasses import replace
 import pytest
 from facts_builder import card, episode, facts, log, ramp, series, settings, splits, version
 
+from mqlab import units
 from mqlab.detectors import oversize_record_rejected, retry_amplification
+from mqlab.detectors.retry_amplification import say
 from mqlab.findings import CLEAR, Result
 from mqlab.rows import Shape
+from mqlab.traffic import resending
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}
 OLD = (version("2.8.2"), settings("at owner key value\n10:00 app request.timeout.ms 2000\n10:00 app retries 5"), log())
@@ -66,7 +69,17 @@ def test_repeats_may_be_stored_twice_only_without_idempotence():
         "retry_lines": 16, "retried_records": 40.0, "transmissions_per_record": 140 / 100,
         "duplicated_records_at_most": 40.0,
     }  # fmt: skip
-    assert "idempotence is off" in finding.statement
+    assert finding.statement.endswith("Idempotence is off, so a retry can store a record twice.")
+    assert finding.remedy.endswith("Set enable.idempotence=true, so that a retry is stored once.")
+
+
+def test_a_timeout_is_raised_only_where_a_request_timed_out():
+    closed, late = (
+        retry_amplification.detect(facts(*NEW, retries(4, 3, reason=reason))).findings[0]
+        for reason in ("NETWORK_EXCEPTION", "REQUEST_TIMED_OUT")
+    )
+    assert closed.mitigate.startswith("Find what closes the connections of app")
+    assert late.mitigate.startswith("Raise request.timeout.ms (2000)")
 
 
 def test_requests_that_time_out_at_their_first_attempt_count():
@@ -88,7 +101,8 @@ def test_a_broker_restart_explains_its_retries():
 
 def test_a_leader_that_moved_explains_retries_without_the_brokers_log():
     moved = retries(5, reason="NOT_LEADER_OR_FOLLOWER", start=305)
-    assert "of a leader that moved" in found(*NEW, retries(5, 4, reason="NETWORK_EXCEPTION"), moved)
+    because = say("trace", client="app", reason=resending.say("moved", retries=16, within=60))
+    assert found(*NEW, retries(5, 4, reason="NETWORK_EXCEPTION"), moved).startswith(because)
 
 
 def test_few_repeats_among_many_sends_amplify_nothing():
@@ -97,23 +111,22 @@ def test_few_repeats_among_many_sends_amplify_nothing():
 
 
 def test_too_few_replicas_and_resequencing_are_other_stories():
-    assert found(*NEW, retries(5, 4, reason="NOT_ENOUGH_REPLICAS")) == (
-        "retries for which the broker had stored nothing: 16 x NOT_ENOUGH_REPLICAS"
-    )
-    assert "16 x OUT_OF_ORDER_SEQUENCE_NUMBER" in found(*NEW, retries(5, 4, reason="OUT_OF_ORDER_SEQUENCE_NUMBER"))
+    for reason in ("NOT_ENOUGH_REPLICAS", "OUT_OF_ORDER_SEQUENCE_NUMBER"):
+        told = resending.say("others", reasons=[resending.say("times", count=16, reason=reason)])
+        assert found(*NEW, retries(5, 4, reason=reason)) == told
 
 
 def test_splits_are_no_retries():
-    assert found(*NEW, splits(300, 60, 2)) == "attempts left never fall (2147483647 on every line) and no retry is used"
+    assert found(*NEW, splits(300, 60, 2)) == resending.say("attempts-stay", left="2147483647")
 
 
 def test_splits_beside_retries_are_said_to_be_none_of_these():
     rejected = found(*NEW, splits(300, 60, 2), retries(5, 4, reason="OUT_OF_ORDER_SEQUENCE_NUMBER"))
-    assert rejected.startswith("120 splits, and a split uses no retry")
+    assert rejected.startswith(resending.say("splits", splits=120))
 
 
 def test_counted_repeats_without_a_log_are_not_checked():
-    assert found(RETRIED, SENT) == ("the log of app: 240 records were sent again, and only it says why",)
+    assert found(RETRIED, SENT) == (resending.say("no-log", client="app", again=240),)
 
 
 def test_settings_in_a_file_are_no_sight_of_the_producer():
@@ -132,6 +145,18 @@ ACCEPTED = series("broker.bytes_in", ramp((60, 300_000)), instance="kafka-1:9404
 
 def test_an_application_that_counts_its_resubmissions_is_proven_by_the_rejected_bytes():
     assert found(*NEW, too_large(600), RESENT, REJECTED, ACCEPTED) == [("app/resubmission", "PROVEN", "CRITICAL")]
+
+
+def test_a_resubmission_lasts_from_its_first_to_its_last_failure_not_from_scrape_to_scrape():
+    finding = retry_amplification.detect(facts(*NEW, too_large(600), RESENT, REJECTED)).findings[0]
+    assert (units.clock(finding.started_at), units.clock(finding.ended_at)) == ("10:05:00", "10:05:59")
+
+
+@pytest.mark.parametrize(("sent", "beyond"), [(5_000_000, True), (1_000_000, False)])
+def test_what_left_beyond_the_usual_is_told_only_where_more_left(sent, beyond):
+    bridge = card("app-1", ramp((60, 1_000_000)), ramp((30, 2_000_000), (30, sent)))
+    finding = retry_amplification.detect(facts(*NEW, too_large(600), RESENT, REJECTED, bridge)).findings[0]
+    assert ("excess_bytes" in finding.measures, "healthy_factor" in finding.measures) == (beyond, True)
 
 
 def test_more_failures_than_records_received_are_resubmissions():
@@ -171,7 +196,7 @@ def test_resubmission_leads_and_names_the_oversize_records_as_its_consequence():
     again = retry_amplification.detect(material).findings[0]
     oversize = oversize_record_rejected.detect(material).findings[0]
     assert (again.explains, again.severity > oversize.severity) == (("oversize-record-rejected",), True)
-    assert "the application submits them again, so these are fewer records" in oversize.statement
+    assert "The application submits them again, so these are fewer records." in oversize.statement
 
 
 @pytest.mark.parametrize(

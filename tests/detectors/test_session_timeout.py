@@ -64,9 +64,9 @@ def test_a_process_that_stood_still_is_proven_by_its_silence():
         "cause": "process stood still 2×", "members": "a", "triggers": "4 rebalances: 2 expulsions, 2 joins after them",
     }  # fmt: skip
     assert [place.why for place in one.evidence] == [
-        "the coordinator takes it out",
+        "the coordinator removes the member",
         "a notices",
-        "the coordinator takes it out",
+        "the coordinator removes the member",
     ]
     assert "session.timeout.ms above 26.0 s would have covered it" in one.remedy
     assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(60), at(176))
@@ -364,7 +364,7 @@ def test_the_log_of_a_member_whose_clock_is_off_tells_nothing_of_what_it_did_mea
 
     assert result.findings == ()
     assert result.missing == (
-        "the clock of a: generations that the coordinator made are joined there at another time; give its zone with "
+        "the clock of a: it joined generations at other times than the coordinator made them; give the time zone with "
         "--log-tz",
     )
 

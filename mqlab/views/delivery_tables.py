@@ -23,7 +23,7 @@ from mqlab.views.audit_json import commands_for
 from mqlab.views.delivery import AuditView
 from mqlab.words import room
 
-say = room("delivery-audit")
+say, cell = room("delivery-audit"), room("delivery-tables")
 
 _PATH = (
     "partition", "group", "sent", "acknowledged", "failed", "unanswered", "stored", "handled", "committed at",
@@ -68,13 +68,13 @@ def _answers(view: AuditView) -> Iterator[tuple[str, str]]:
     yield "outcome", say("outcome", outcome=view.audit.outcome)
     yield "what that means", view.audit.statement
     for toll in delivery_path.losses(view.audit):
-        yield f"lost {toll.where}", f"{toll.words}: {toll.incident}"
+        yield cell("lost", where=toll.where), cell("toll", amount=toll.words, incident=toll.incident)
     for toll in delivery_path.doubles(view.audit):
-        yield f"doubled {toll.where}", f"{toll.words} copies: {toll.incident}"
+        yield cell("doubled", where=toll.where), cell("copies", amount=toll.words, incident=toll.incident)
     for group in groups(view.audit):
         whole = total(path(view.audit, group))
         if group and whole.pending:
-            yield f"pending at group {group}", f"{cells(whole)['pending']}: not lost, only not read yet"
+            yield cell("pending", group=group), cell("not-read", amount=cells(whole)["pending"])
 
 
 def way(view: AuditView) -> pd.DataFrame:
@@ -95,7 +95,7 @@ def replicas(view: AuditView) -> pd.DataFrame:
     rows = []
     for one in sorted(kept, key=lambda level: (by_number(level.queue), level.at, by_number(level.broker))):
         reign = reigns.get((one.queue, one.broker, one.place))
-        what = f"{one.what}{', unclean election' if reign and reign.unclean else ''}"
+        what = cell("unclean", what=one.what) if reign and reign.unclean else one.what
         election = (count(reign.epoch), count(reign.high_watermark), ", ".join(reign.isr)) if reign else ("", "", "")
         told = [text or NOT_TOLD for text in election]
         rows.append((one.queue, clock(one.at), one.broker, what, number(one.offset), *told, one.place))
@@ -105,7 +105,7 @@ def replicas(view: AuditView) -> pd.DataFrame:
 def missing(view: AuditView) -> pd.DataFrame:
     """What would make it certain, and the command that fetches it."""
     told = view.audit.missing if view.audit else ()
-    return table([(words, "\n".join(commands_for([words])) or NOT_TOLD) for words in told], "missing|fetched by")
+    return table([(lack, "\n".join(commands_for([lack])) or NOT_TOLD) for lack in told], "missing|fetched by")
 
 
 def positions(facts: Facts, view: AuditView) -> pd.DataFrame:
@@ -122,7 +122,7 @@ def positions(facts: Facts, view: AuditView) -> pd.DataFrame:
 
 def _mark(mark: Mark | None) -> str:
     """``5,035 at 12:07:10``."""
-    return NOT_TOLD if mark is None else f"{number(mark.offset)} at {clock(mark.at)}"
+    return NOT_TOLD if mark is None else cell("mark", offset=mark.offset, at=mark.at)
 
 
 def skips(facts: Facts, view: AuditView) -> pd.DataFrame:
@@ -130,7 +130,7 @@ def skips(facts: Facts, view: AuditView) -> pd.DataFrame:
     rows = []
     for row in _group_rows(view):
         for one in offset_gaps.skips(facts, row.group, row.topic, row.queue):
-            why = f"{one.why}{', it has not come back' if one.ongoing else ''}"
+            why = cell("not-back", why=one.why) if one.ongoing else one.why
             offsets = (number(one.low), number(one.high - 1), number(one.high - one.low))
             rows.append((row.group, row.queue, clock(one.at), *offsets, why, _place(one.places)))
     return table(rows, "group|partition|UTC|from|up to|offsets|why|for example")
@@ -180,7 +180,7 @@ def risks(facts: Facts) -> pd.DataFrame:
     """One row per setting that may lose or double records; nothing in it says that it did."""
     rows = []
     for one in of_settings(facts):
-        may = f"{one.may}{f' ({one.incident})' if one.incident else ''}"
+        may = cell("may", may=one.may, incident=one.incident) if one.incident else one.may
         each = (delivery_path.at_stake(one) or NOT_TOLD, one.how or NOT_TOLD)
         rows.append((one.owner, one.setting, one.value, one.effective, may, *each, _place(one.evidence)))
     columns = "whose|setting|value|what it means here|what may happen|each time|how that is known|where"

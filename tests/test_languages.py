@@ -139,7 +139,7 @@ def test_no_text_is_missing_and_each_place_is_told():
     assert [text for text, told in known.items() if set(PLACE.findall(text)) != set(PLACE.findall(told))] == []
 
 
-@pytest.mark.parametrize("sample", ["mqtt-takeover-01", "rocketmq-dup-01"])
+@pytest.mark.parametrize("sample", ["mqtt-takeover-01", "rocketmq-dup-01", "kafka-rebalance-05"])
 @pytest.mark.usefixtures("chinese")
 def test_screens_and_reports_of_samples_are_told_without_english(sample, tmp_path):
     facts = plain_reading.opened([SAMPLES / sample], tmp_path)

@@ -51,7 +51,7 @@ def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes)
     if grave:
         lead, seconds = grave[0].finding, lasted(diagnosis, grave[0].finding, notes)
         if seconds:
-            still = lead.ongoing or lead.ended_at is None
+            still = lead.ongoing or not lead.over or lead.ended_at is None
             effects.append(Effect(say("lasted-at-least" if still else "lasted", seconds=seconds), LASTED))
         names = list(dict.fromkeys(one.finding.subject for one in grave))
         effects.append(Effect(say("concerned", subjects=names), "#evidence"))

@@ -21,6 +21,7 @@ from mqlab.errors import MqlabError
 from mqlab.frames import where
 from mqlab.languages import said
 from mqlab.measure_names import fact_words
+from mqlab.words import Text
 
 DEFAULT, SHORT = "default", "short"
 BUILT_IN = (DEFAULT, SHORT, "comparison")
@@ -106,7 +107,12 @@ def _line(error: BaseException, path: Path) -> str:
 
 def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
     environment = ImmutableSandboxedEnvironment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=loader,
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_told,
     )
     environment.filters.update(
         size=units.size,
@@ -122,6 +128,11 @@ def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
     )
     environment.tests["figure"] = lambda block: hasattr(block, "json")
     return environment
+
+
+def _told(value: object) -> object:
+    """A text of a catalogue in the language that is spoken; anything else as it is."""
+    return said(value) if isinstance(value, Text) else value
 
 
 def _light(text: str) -> SafeText:

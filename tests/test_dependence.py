@@ -14,7 +14,7 @@ PACKAGE = Path(mqlab.__file__).parent
 KEEPING = ("mqlab.cache.batches", "mqlab.cache.dependence", "mqlab.cache.entries", "mqlab.cache.storage",
            "mqlab.cache.workspace")  # fmt: skip
 """What keeps results without having a part in them."""
-WORDS = {"mqlab.errors", "mqlab.units", "mqlab.words", "mqlab.words.filling", "mqlab.words.local"}
+WORDS = {"mqlab.errors", "mqlab.units", "mqlab.words", "mqlab.words.filling"}
 """What only says why there is no result, or is said of one."""
 
 

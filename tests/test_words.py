@@ -11,7 +11,8 @@ from mqlab.commands import commands
 from mqlab.languages import said, speak
 from mqlab.units import Interval
 from mqlab.words import Text, catalogue, filling, listed, room, rooms
-from mqlab.words.filling import Measure, Unseen, fill
+from mqlab.words.filling import Filling, Measure, Unseen
+from mqlab.words.telling import told as told_in
 
 TEXTS = {
     "part": {"limit": [" ({timeout:duration})", ""], "who": ["{names}", "{members:member}"]},
@@ -58,7 +59,7 @@ def shape(texts):
     ],
 )
 def test_a_place_is_written_in_its_form(template, values, told):
-    assert fill(template, values, TEXTS, "en") == told
+    assert Filling(values, TEXTS).text(template) == told
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_a_place_is_written_in_its_form(template, values, told):
 )
 def test_what_was_not_seen_is_not_said(template, values):
     with pytest.raises(Unseen):
-        fill(template, values, TEXTS, "en")
+        Filling(values, TEXTS).text(template)
 
 
 def test_a_clause_without_its_values_is_left_out_and_of_alternatives_the_first_that_fits_is_said():
@@ -95,7 +96,7 @@ def test_a_clause_without_its_values_is_left_out_and_of_alternatives_the_first_t
 def test_a_text_is_told_in_the_language_that_is_spoken_its_values_too():
     each = [room("session-timeout")("each", client=name, times=2) for name in ("a", "b")]
     text = listed(each, ", ")
-    assert (text, pickle.loads(pickle.dumps(text)).told("zh")) == ("a 2 times, b 2 times", "a 2 次，b 2 次")
+    assert (text, told_in(pickle.loads(pickle.dumps(text)), "zh")) == ("a 2 times, b 2 times", "a 2 次，b 2 次")
     speak("zh")
     try:
         assert said(room("fan-out")("received")) == "这个读取方收到的字节"

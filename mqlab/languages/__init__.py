@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mqlab.errors import MqlabError
 from mqlab.words import Text
-from mqlab.words.filling import OTHERS
+from mqlab.words.telling import OTHERS, told
 
 if TYPE_CHECKING:
     from mqlab.facts import Facts
@@ -54,7 +54,7 @@ def said(text: str) -> str:
     if spoken() == ENGLISH:
         return text
     if isinstance(text, Text):
-        return text.told(spoken())
+        return told(text, spoken())
     from mqlab.languages.translation import translator
 
     return translator(spoken())(text)

@@ -18,20 +18,16 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from mqlab.words.filling import Unseen, Value, fill
-from mqlab.words.local import tidied
+from mqlab.words.filling import Filling, Unseen, Value
 
 ENGLISH = "en"
-_PARTS = "part"
-_BETWEEN = {ENGLISH: " ", "zh": ""}
-"""What stands between two clauses."""
 _LISTED = "list"
 
 Catalogue = Mapping[str, Any]
 
 
 class Text(str):
-    """English words that know which text of which room they are, so that another language can say the same.
+    """English words that know which text of which room they are, so that ``telling`` can say the same otherwise.
 
     It is a string like any other; what is made of it by slicing or joining is plain. ``listed`` joins texts.
     """
@@ -47,18 +43,13 @@ class Text(str):
         Raises:
             LookupError: there is no such text, or nothing of it can be filled.
         """
-        one = super().__new__(cls, _told(room, key, values, ENGLISH))
+        one = super().__new__(cls, filled(room, key, values))
         one.room, one.key, one.values = room, key, values
         return one
 
     def __reduce__(self) -> tuple[type[Text], tuple[str, str, Mapping[str, Value]]]:
         """Made again from what it is made of."""
         return Text, (self.room, self.key, self.values)
-
-    def told(self, language: str) -> str:
-        """The same in *language*."""
-        text = _told(self.room, self.key, self.values, language)
-        return text if language == ENGLISH else tidied(text)
 
 
 def room(name: str) -> Callable[..., Text]:
@@ -120,19 +111,24 @@ def rooms(language: str = ENGLISH) -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml")))
 
 
-def _told(name: str, key: str, values: Mapping[str, Value], language: str) -> str:
+def filled(
+    name: str, key: str, values: Mapping[str, Value], language: str = ENGLISH, how: type[Filling] = Filling
+) -> str:
+    """The text *key* of room *name* with *values*, in the *language* that this way of filling writes.
+
+    Raises:
+        LookupError: there is no such text, or nothing of it can be filled.
+    """
     if not name:
-        return fill("{list:by " + key + "}", values, {}, language)
+        return how(values, {}).text("{list:by " + key + "}")
     texts = catalogue(name, language)
-    clauses = texts[key] if isinstance(texts[key], list) else [texts[key]]
+    filling = how(values, texts)
     told = []
-    for clause in clauses:
-        for template in clause if isinstance(clause, list) else [clause]:
-            try:
-                told.append(fill(template, values, texts, language))
-                break
-            except Unseen as error:
-                missing = error
+    for clause in texts[key] if isinstance(texts[key], list) else [texts[key]]:
+        try:
+            told.append(filling.first(clause, key))
+        except Unseen as error:
+            missing = error
     if not told:
-        raise Unseen(f"{name}: {key}: {missing}")
-    return _BETWEEN[language].join(one for one in told if one)
+        raise Unseen(f"{name}: {missing}")
+    return how.BETWEEN.join(one for one in told if one)

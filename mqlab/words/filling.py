@@ -1,4 +1,4 @@
-"""Places of a text, filled with values in a language.
+"""Places of a text, filled with values.
 
 ``{name}`` is a value as it is: a name, another text, a number, a measure in its unit, names joined by commas.
 ``{name:form}`` is written in a form:
@@ -25,11 +25,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from string import Formatter
-from typing import Any
+from typing import Any, ClassVar
 
 from mqlab import units
 from mqlab.units import Interval
-from mqlab.words.local import local
 
 FORMS: Mapping[str, Callable[[Any], str]] = {
     "duration": units.duration, "brief": units.brief, "clock": units.clock, "stamp": units.stamp, "size": units.size,
@@ -37,13 +36,6 @@ FORMS: Mapping[str, Callable[[Any], str]] = {
     "digits": units.digits, "tenths": units.tenths, "portion": units.portion,
 }  # fmt: skip
 """How numbers and moments are written, by the name of a form."""
-_AND = {"en": ("and", "or"), "zh": ("和", "或")}
-_COMMA = {"en": ", ", "zh": "、"}
-_MORE = {"en": " and {} more", "zh": "等，另有 {} 个"}
-
-
-OTHERS: dict[str, Callable[[str], str]] = {}
-"""What tells a value that is no text of a room in another language, by language."""
 
 
 class Unseen(LookupError):  # noqa: N818 (what the material did not show)
@@ -61,24 +53,25 @@ class Measure:
 Value = str | float | datetime | Enum | Interval | Measure | Sequence[str] | None
 
 
-def fill(template: str, values: Mapping[str, Value], texts: Mapping[str, Any], language: str) -> str:
-    """*template* with *values*, choices and parts of the room's *texts*.
-
-    Raises:
-        Unseen: a place has no value.
-    """
-    return _Filling(values, texts, language).text(template)
-
-
 @dataclass(frozen=True, slots=True)
-class _Filling:
-    """What fills the places of one text."""
+class Filling:
+    """What fills the places of one text, in English; other languages write some of it otherwise (``telling``)."""
 
     values: Mapping[str, Value]
     texts: Mapping[str, Any]
-    language: str
+    """Of its room: parts and tables."""
+    BETWEEN: ClassVar[str] = " "
+    """What stands between two clauses."""
+    COMMA: ClassVar[str] = ", "
+    AND: ClassVar[tuple[str, str]] = ("and", "or")
+    MORE: ClassVar[str] = " and {} more"
 
     def text(self, template: str) -> str:
+        """*template* with the values.
+
+        Raises:
+            Unseen: a place has no value.
+        """
         parts = Formatter().parse(template)
         return "".join(words + (self._place(name, form or "") if name else "") for words, name, form, _ in parts)
 
@@ -89,7 +82,7 @@ class _Filling:
         if (value := self.values.get(name)) is not None:
             return self._formed(value, form)
         if (part := self.texts.get("part", {}).get(name)) is not None:
-            return self._first(part, name)
+            return self.first(part, name)
         raise Unseen(name)
 
     def _asked(self, name: str) -> str:
@@ -98,8 +91,12 @@ class _Filling:
             raise Unseen(name)
         return ""
 
-    def _first(self, templates: str | list[str], name: str) -> str:
-        """The first of *templates* that can be filled."""
+    def first(self, templates: str | list[str], name: str) -> str:
+        """The first of the *templates* called *name* that can be filled.
+
+        Raises:
+            Unseen: none can be.
+        """
         for template in templates if isinstance(templates, list) else [templates]:
             try:
                 return self.text(template)
@@ -118,8 +115,8 @@ class _Filling:
             return self._few(value, int(rest))
         if form == "opening":
             return re.split(r"\. |。", self._said(value))[0].rstrip(".")
-        if form in _AND["en"]:
-            return self._joined([self._said(one) for one in value], _AND["en"].index(form))
+        if form in Filling.AND:
+            return self._joined([self._said(one) for one in value], self.AND[Filling.AND.index(form)])
         if "|" in form:
             one, _, many = form.partition("|")
             return one if _amount(value) == 1 else many
@@ -131,51 +128,57 @@ class _Filling:
         entry = self.texts.get(table, {}).get(str(value.value if isinstance(value, Enum) else value))
         if entry is None:
             raise Unseen(f"{table}: {value}")
-        return self._first(entry, table)
+        return self.first(entry, table)
 
     def _said(self, value: Value) -> str:
         """A value as it is."""
         if isinstance(value, str):
-            told = getattr(value, "told", None)
-            return told(self.language) if told else self._plain(str(value))
+            return self.name(value)
         if isinstance(value, Measure):
             return self._between(value.interval, lambda number: units.measure(value.name, number))
         if isinstance(value, int | float | Interval):
             return self._written(value, units.number)
         if isinstance(value, datetime):
             return self._written(value, units.clock)
-        return _COMMA[self.language].join(map(self._said, value if isinstance(value, Sequence) else ()))
+        return self.COMMA.join(map(self._said, value if isinstance(value, Sequence) else ()))
 
-    def _plain(self, text: str) -> str:
-        """A name, or a text that is not made of a catalogue yet."""
-        return OTHERS.get(self.language, str)(text)
+    def name(self, text: str) -> str:
+        """A name, or a text."""
+        return str(text)
+
+    def local(self, number: str) -> str:
+        """A number or moment that ``units`` wrote."""
+        return number
+
+    def between(self, interval: str) -> str:
+        """A value and its bounds."""
+        return interval
+
+    def many(self, amount: str, thing: str) -> str:
+        """So many of a thing."""
+        return f"{amount} {thing}{'' if amount == '1' else 's'}"
 
     def _written(self, value: Any, form: Callable[[Any], str]) -> str:
         known = value.interval if isinstance(value, Measure) else value
-        return self._between(known, form) if isinstance(known, Interval) else self._local(form(known))
+        return self._between(known, form) if isinstance(known, Interval) else self.local(form(known))
 
     def _between(self, interval: Interval, form: Callable[[float], str]) -> str:
         """The likely value and its bounds."""
-        told = interval.words(lambda number: self._local(form(number)))
-        return told if self.language == "en" else told.replace(" (", "（").replace(" to ", " 至 ").replace(")", "）")
+        return self.between(interval.words(lambda number: self.local(form(number))))
 
     def _counted(self, value: Any, thing: str) -> str:
-        amount = self._said(value) if isinstance(value, Measure | Interval) else self._local(units.number(value))
-        plural = self.language == "en" and amount != "1"
-        return f"{amount} {thing}{'s' if plural else ''}"
+        amount = self._said(value) if isinstance(value, Measure | Interval) else self.local(units.number(value))
+        return self.many(amount, thing)
 
     def _few(self, value: Sequence[str], most: int) -> str:
         """The first of them, and how many there are besides: ``a, b and 3 more``."""
-        return self._said(value[:most]) + (_MORE[self.language].format(len(value) - most) if value[most:] else "")
+        return self._said(value[:most]) + (self.MORE.format(len(value) - most) if value[most:] else "")
 
-    def _joined(self, texts: list[str], which: int) -> str:
+    def _joined(self, texts: list[str], word: str) -> str:
         """``a``, ``a and b``, ``a, b and c``."""
         if len(texts) < 2:
             return "".join(texts)
-        return f"{_COMMA[self.language].join(texts[:-1])} {_AND[self.language][which]} {texts[-1]}"
-
-    def _local(self, text: str) -> str:
-        return text if self.language == "en" else local(text, self.language) or text
+        return f"{self.COMMA.join(texts[:-1])} {word} {texts[-1]}"
 
 
 def _amount(value: Any) -> float:

@@ -286,7 +286,7 @@ def test_the_demo_shows_a_sample_and_writes_its_report_after_one_reading(run, tm
     assert (code, err, opened) == (0, "", [(LEADING,)])
     said = out.removeprefix(run("triage", LEADING)[1])
     assert said.startswith(
-        "\nThe report is mqlab-demo.html: open it in a browser. Its findings are mqlab-demo.findings.json."
+        "\nThe report is mqlab-demo.html: open it in a browser. Its findings are also in mqlab-demo.findings.json."
     )
     assert {path.name for path in tmp_path.iterdir()} == {"mqlab-demo.html", "mqlab-demo.findings.json"}
     assert "batch-split-loop" in Path("mqlab-demo.html").read_text()

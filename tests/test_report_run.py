@@ -56,7 +56,7 @@ def test_the_report_of_late_polls_shows_members_triggers_and_what_would_have_bee
     )  # fmt: skip
     assert " stopped</h3>" not in page
     assert [title for title in titles if title not in page] == []
-    assert "inferred: it rejoins after a poll timeout" in page
+    assert "inferred: it rejoined after a poll timeout" in page
     assert len(page.encode()) < 8_000_000
 
 

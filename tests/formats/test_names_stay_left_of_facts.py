@@ -23,8 +23,8 @@ TOPS = (
     "jsonout",
     "report",
 )
-NAMES_COMMANDS = {"mqlab/views/audit_json.py"}
-"""Two formats are called as the commands that fetch them."""
+NAMES_COMMANDS: set[str] = set()
+"""Modules that name commands which are called as formats are."""
 
 
 def modules():

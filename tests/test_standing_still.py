@@ -21,7 +21,7 @@ def test_one_queue_that_stands_still_is_no_health():
     ]
     verdict, symptoms = told(MEMBERS, stuck)
     assert verdict == "undetermined"
-    assert symptoms[0] == "10:05:00 UTC: billing stands still on ORDERS broker-a/0, 900 messages wait there"
+    assert symptoms[0] == "10:05:00 UTC: billing does not move on ORDERS broker-a/0, where 900 messages wait"
 
 
 def test_an_idle_queue_and_a_short_pause_are_healthy():

@@ -111,20 +111,12 @@ class TrafficLedger:
 
 
 @dataclass(frozen=True, slots=True)
-class Trigger:
-    """What set a finding off, and the line that shows it."""
-
-    at: datetime
-    what: str
-    evidence: Evidence
-
-
-@dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that happened in the course of a finding, and when."""
+    """Something that happened in the course of a finding, when, and the line that shows it where one is named."""
 
     at: datetime
     what: str
+    evidence: Evidence | None = None
 
 
 _BUCKET = timedelta(seconds=10)
@@ -158,7 +150,8 @@ class Finding(Shown):
     ledger: TrafficLedger | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     """Short words for the screen: role, client version, topic …"""
-    trigger: Trigger | None = None
+    trigger: Moment | None = None
+    """What set it off."""
     moments: tuple[Moment, ...] = ()
     """By time, besides its begin and end: the first line, a crash …"""
     cure: Change | None = None
@@ -201,7 +194,7 @@ def finding(
     name: str | None = None,
     facts: Mapping[str, str | None] | None = None,
     ledger: TrafficLedger | None = None,
-    trigger: Trigger | None = None,
+    trigger: Moment | None = None,
     moments: Iterable[tuple[float | None, str]] = (),
 ) -> Finding:
     """A finding about a *span* of time: critical where it is proven, else a warning, if no *severity* is given.

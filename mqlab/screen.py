@@ -106,7 +106,11 @@ def _course(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
         yield line("IMPACT", listed(cost))
     yield from row("WHEN", when) if (when := _when(lead, tz)) else ()
     if (trigger := lead.trigger) is not None:
-        yield placed("TRIGGER", say("at", at=_clock(trigger.at, tz), what=trigger.what), where(trigger.evidence))
+        yield placed(
+            "TRIGGER",
+            say("at", at=_clock(trigger.at, tz), what=trigger.what),
+            where(trigger.evidence) if trigger.evidence else "",
+        )
     first = change_points.order(change_points.during(diagnosis.risers, lead), tz)
     yield from row("EARLIEST", first, 3) if first else ()
     for number, change in enumerate(near):

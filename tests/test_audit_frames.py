@@ -58,7 +58,7 @@ def test_losses_are_told_by_mechanism_with_offsets_and_how_they_were_counted():
     ]  # fmt: skip
     assert [row[:6] for row in rows(delivery_tables.lost(AuditView(MIXED)))] == [
         ["retention-loss", "by group billing", "0", "about 110 (≥ 100, ≤ 120)", "10 to 119", "10:00:00 to 10:01:00"],
-        ["mechanism not told", "by group billing", "0", "≥ 4 (≤ 9)", "–", "–"],
+        ["not explained by this audit", "by group billing", "0", "≥ 4 (≤ 9)", "–", "–"],
     ]
 
 

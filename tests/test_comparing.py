@@ -18,7 +18,7 @@ from mqlab import units
 from mqlab.comparing import answer, comparison, differences, pages
 from mqlab.comparing.sides import Side
 from mqlab.comparing.tables import text
-from mqlab.findings import Certainty, Evidence, Severity, Trigger
+from mqlab.findings import Certainty, Evidence, Moment, Severity
 from mqlab.rows import Shape
 from mqlab.verdict import diagnose
 
@@ -32,7 +32,7 @@ def test_a_class_that_b_is_clear_of_and_would_have_shown_is_repaired_as_far_as_b
     assert "10.0/s in A, 10.0/s in B, 1.00×" in told.sentence
 
 
-RELEASE = Trigger(units.moment(at("10:01")), "a release", Evidence("deploy.log", 1, "release 7"))
+RELEASE = Moment(units.moment(at("10:01")), "a release", Evidence("deploy.log", 1, "release 7"))
 STOPPED = episode("broker-stopping", 50, "logs/server.log")
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from facts_builder import at, episode, facts, positions, ramp, series, settings, version
+from facts_builder import at, episode, facts, log, positions, ramp, series, settings, version
 
 from mqlab import scope
 from mqlab.delivery.risks import risks
@@ -257,3 +257,12 @@ def test_a_notice_does_not_make_health_of_a_class_that_could_not_be_checked(monk
 
     assert [(len(r.findings), r.missing) for r in judged] == [(1, ("controller.log",))]
     assert verdict.incident == "undetermined"
+
+
+def test_clients_of_rocketmq_have_no_settings_of_kafka():
+    mine = settings(
+        "at owner key value\n10:00 10.0.0.1@9 consumeFromWhere CONSUME_FROM_LAST_OFFSET", "status/1", scope="consumer"
+    )
+    read = replace(log("status/1"), software="rocketmq")
+    assert told(mine, read) == []
+    assert {owner for _, owner, *_ in told(mine, replace(read, software="kafka"))} == {"consumer 10.0.0.1@9"}

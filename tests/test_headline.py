@@ -10,7 +10,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.commands import read_toml
 from mqlab.diagnosis import Verdict
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Change, Evidence, Severity, Trigger
+from mqlab.findings import Certainty, Change, Evidence, Moment, Severity
 from mqlab.headline import counted, headline
 from mqlab.hypotheses import Hypothesis
 from mqlab.notes import IncidentNotes
@@ -109,14 +109,14 @@ def parts(*found, changes=()):
 
 
 SIZE = Change(at("12:23:20").timestamp(), "producer mqtt-bridge batch.size", "1638400", "16384", ())
-PAYLOAD = Trigger(at("12:20:34"), "first payload of 6.15 MB", Evidence("bridge.log", 83, ""))
+PAYLOAD = Moment(at("12:20:34"), "first payload of 6.15 MB", Evidence("bridge.log", 83, ""))
 
 
 def test_a_course_has_the_trigger_what_began_and_the_change_that_ended_it():
     assert parts(replace(split_loop(), cure=SIZE, trigger=PAYLOAD), changes=(SIZE,)) == [
         ("trigger", "12:20:34", "first payload of 6.15 MB", "#F1", False),
         ("effect", "12:20:44", "the same batches are split and sent again, 586 times in all", "#F1", False),
-        ("end", "12:23:16", f"last seen; changed at 12:23:20: {SIZE.what}: 1638400 → 16384", "#C1", True),
+        ("end", "12:23:16", f"changed at 12:23:20: {SIZE.what}: 1638400 → 16384", "#C1", True),
     ]  # fmt: skip
 
 

@@ -72,12 +72,12 @@ broker-a/0 60   99 10:00 1    1     -
     )
 
 
-def test_copies_that_a_group_handled_stand_in_the_audit_with_their_time():
+def test_copies_that_a_group_handled_stand_in_the_audit():
     one = audit(sent(handled=f"{ONE}+{TWO}"), tally(TWO), stands(100))
     assert (one.outcome, [row.extra for row in one.doubled]) == (Outcome.DOUBLED, [100])
     assert one.statement == "100 acknowledged; order_sync handled 100 duplicates."
     told = list(path.sentences([one]))
-    assert told == ["orders: none lost of 100 acknowledged, 100 doubled by group order_sync (10:00:00)"]
+    assert told == ["orders: none lost of 100 acknowledged, 100 doubled by group order_sync"]
 
 
 def test_a_ledger_of_no_known_group_leaves_open_what_its_reader_got():

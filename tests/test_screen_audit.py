@@ -68,7 +68,7 @@ def test_losses_that_were_estimated_tell_their_interval_and_what_was_doubled_sta
         "LOST     retention-loss: about 110 (≥ 100, ≤ 120) by group billing, acknowledged 10:00:00 to 10:01:00",
         "           counted: by ids",
         "           partition 0: about 110 (≥ 100, ≤ 120) at offsets 10 to 119   clients/acked.csv:10",
-        "         mechanism not told: ≥ 4 (≤ 9) by group billing",
+        "         not explained by this audit: ≥ 4 (≤ 9) by group billing",
         "           counted: by ids",
         "           partition 0: ≥ 4 (≤ 9)   clients/acked.csv:10",
         "DOUBLED  producer-duplicates: 7 in the log, 10:02:00 to 10:03:00",

@@ -28,8 +28,8 @@ def counted(**measures):
         (
             (MIXED,),
             f"{HOSTILE}: about 110 (≥ 100, ≤ 120) of ≥ 490 acknowledged lost by group billing (retention-loss; "
-            "partition 0 at offsets 10 to 119), ≥ 4 (≤ 9) lost by group billing (mechanism not told; partition 0), "
-            "190 not yet handled by audit, 7 doubled in the log",
+            "partition 0 at offsets 10 to 119), ≥ 4 (≤ 9) lost by group billing (not explained by this audit; "
+            "partition 0), 190 not yet handled by audit, 7 doubled in the log",
         ),
         (
             (SETTINGS_ONLY,),

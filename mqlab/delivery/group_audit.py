@@ -35,7 +35,7 @@ from mqlab.delivery.missing import (
 from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.ownership_intervals import Stint, early, stints, until_given_back
 from mqlab.delivery.positions import Offsets, Skip, Why, before, offsets, partitions
-from mqlab.delivery.queue_audit import queue_doubled, queue_rows
+from mqlab.delivery.queue_audit import handled_again, queue_doubled, queue_rows
 from mqlab.delivery.rows import Doubled, Gap, GroupRow, Loss, Side
 from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
@@ -90,20 +90,11 @@ def group_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
 @per_facts
 def group_doubled(facts: Facts, topic: str) -> tuple[Doubled, ...]:
     """Messages of *topic* that groups handled more than once, by group and partition; copies in the log are no such."""
-    doubled = []
-    for group, _, queue in audited(facts, topic):
-        own = noting(facts, group, topic)
-        rows = [fate for fate in fates(facts, topic, queue) if too_often(fate, own)]
-        if rows:
-            extra = sum(fate.messages * too_often(fate, own) for fate in rows)
-            since, until = span(at for fate in rows for at in (fate.first_at, fate.last_at))
-            doubled.append(
-                Doubled(
-                    AGAIN, Side.GROUP, topic, queue, group, sum(fate.messages for fate in rows), extra, extra, extra,
-                    since, until, "messages that appear more than once in the group's ledgers",
-                    tuple(fate.first for fate in rows[:2]),
-                )
-            )  # fmt: skip
+    doubled = [
+        row
+        for group, _, queue in audited(facts, topic)
+        for row in handled_again(facts, (group, topic, queue), noting(facts, group, topic), AGAIN)
+    ]
     return (*doubled, *queue_doubled(facts, topic))
 
 

@@ -13,7 +13,7 @@ from mqlab.facts import span
 from mqlab.units import counted, duration, number
 
 NOT_TOLD = "–"
-UNEXPLAINED = "mechanism not told"
+UNEXPLAINED = "not explained by this audit"
 _FROM = {Side.PRODUCER: "at the producer", Side.LOG: "in the log", Side.GROUP: "by group"}
 _OF_LOG = ("sent", "acked", "failed", "failed_stored", "unanswered", "stored")
 _OF_GROUP = ("handled", "pending")

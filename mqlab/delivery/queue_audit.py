@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from mqlab.delivery.missing import behind, fates, in_log
 from mqlab.delivery.rows import Doubled, GroupRow, Side
-from mqlab.facts import Facts, span
+from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.rocketmq import members
 from mqlab.rows import times, too_often
@@ -69,11 +69,22 @@ def _row(facts: Facts, group: str, topic: str, queue: str) -> GroupRow:
 def _doubled(facts: Facts, topic: str) -> Iterator[Doubled]:
     for row in queue_rows(facts, topic):
         own = frozenset(ledgers_of(facts, row.group, topic))
-        again = [f for f in fates(facts, topic, row.queue) if too_often(f, own)]
-        if again:
-            since, until = span(at for fate in again for at in (fate.first_at, fate.last_at))
-            yield Doubled(
-                None, Side.GROUP, topic, row.queue, row.group, sum(f.messages for f in again), row.doubled,
-                row.doubled, row.doubled, since, until, "messages that appear more than once in the group's ledgers",
-                tuple(fate.first for fate in again[:2]),
-            )  # fmt: skip
+        yield from handled_again(facts, (row.group, topic, row.queue), own, None)
+
+
+def handled_again(
+    facts: Facts, place: tuple[str, str, str], own: frozenset[str], incident: str | None
+) -> Iterator[Doubled]:
+    """Messages of one *place* (group, topic, queue) that the ledgers of the group, its *own*, hold more than once.
+
+    When they were handled again is not known: a run of messages tells when it was written and first handled.
+    """
+    group, topic, queue = place
+    again = [fate for fate in fates(facts, topic, queue) if too_often(fate, own)]
+    if again:
+        extra = sum(fate.messages * too_often(fate, own) for fate in again)
+        yield Doubled(
+            incident, Side.GROUP, topic, queue, group, sum(fate.messages for fate in again), extra, extra, extra,
+            None, None, "messages that appear more than once in the group's ledgers",
+            tuple(fate.first for fate in again[:2]),
+        )  # fmt: skip

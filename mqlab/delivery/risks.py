@@ -42,13 +42,19 @@ from mqlab.units import brief, digits, number
 
 
 def _consumer_risks(facts: Facts) -> Iterator[Risk]:
-    """Rows of every consumer that the material names with its settings, by name."""
-    for owner in sorted({s.owner for s in facts.settings if s.scope == "consumer" and s.owner}):
+    """Rows of every consumer of Kafka that the material names with its settings, by name."""
+    for owner in sorted(o for o in _owners(facts, "consumer") if o):
         group = group_of(facts, owner)
         auto = _of(facts, owner, "enable.auto.commit")
         if auto is not None and auto.value == "true":
             yield _auto(facts, owner, group, auto)
         yield from _reset(facts, owner, group)
+
+
+def _owners(facts: Facts, scope: str) -> set[str | None]:
+    """Whose settings of this *scope* are there; none of RocketMQ's clients, which have no such settings as Kafka's."""
+    others = {c.source for c in facts.coverage if c.software == "rocketmq"}
+    return {s.owner for s in facts.settings if s.scope == scope and s.source not in others}
 
 
 @per_facts
@@ -135,7 +141,7 @@ _KEYS = ("acks", "retries", "max.in.flight.requests.per.connection", "enable.ide
 
 def _producer_risks(facts: Facts) -> Iterator[Risk]:
     """Rows of every producer, by name; none of one whose topics have a single copy."""
-    owners = {s.owner for s in facts.settings if s.scope == "producer"}
+    owners = _owners(facts, "producer")
     for owner in sorted((o for o in owners if o or owners == {None}), key=lambda o: o or ""):
         yield from _acks(facts, owner)
         yield from _idempotence(facts, owner)

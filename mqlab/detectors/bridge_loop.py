@@ -109,7 +109,7 @@ def _counts(case: Case) -> list[Text]:
         told.append(say("copies", client=worst.receiver.client, rows=rows, ids=ids, copies=worst.copies))
     for intake in case.taken:
         published = intake.published if intake.factor is not None else None
-        told.append(say("intake", broker=intake.broker, rate=intake.rate, published=published, before=intake.before))
+        told.append(say("intake", broker=intake.broker, rate=intake.mostly, published=published, before=intake.before))
     return told
 
 

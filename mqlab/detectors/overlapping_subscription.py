@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from mqlab import units, words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.models.mqtt import covers
 from mqlab.mqtt import accounting, overlaps
 from mqlab.mqtt.copies import first_copy, receivers
 from mqlab.mqtt.overlaps import Doubled
@@ -46,7 +47,7 @@ def detect(facts: Facts) -> Result:
 def _finding(facts: Facts, overlap: Doubled) -> Finding:
     agrees = overlap.explained or (overlap.maker == "broker" and overlap.others_once and _traced(facts, overlap))
     mean = 1 + overlap.extra / overlap.messages
-    began, ended, ongoing = _when(overlap)
+    began, ended, ongoing = _when(facts, overlap)
     names = sorted({f.filter for f in overlap.filters})
     return finding(
         INCIDENT,
@@ -67,12 +68,14 @@ def _finding(facts: Facts, overlap: Doubled) -> Finding:
     )
 
 
-def _when(overlap: Doubled) -> tuple[float | None, float | None, bool]:
+def _when(facts: Facts, overlap: Doubled) -> tuple[float | None, float | None, bool]:
+    """Receipts are noted by ten seconds: no copy came before its topic was published."""
     if overlap.receiver is None:
         return None, None, True
     copied = overlap.receiver.copied()
     ongoing = copied[-1].at >= overlap.receiver.receipts[-1].at - GRID
-    return copied[0].at, copied[-1].at + GRID, ongoing
+    sent = (flow.first_at for flow in facts.topic_flows if flow.topic in overlap.copies and flow.sender)
+    return max(copied[0].at, min(sent, default=copied[0].at)), copied[-1].at + GRID, ongoing
 
 
 def _traced(facts: Facts, overlap: Doubled) -> bool:
@@ -89,6 +92,7 @@ def _slots(overlap: Doubled, names: list[str]) -> dict[str, Value]:
         "most": max(times),
         "filters": len(names) or None,
         "names": names[:_SHOWN],
+        "narrower": [n for n in names if any(n != wide and covers(wide, n) for wide in names)] or None,
         "maker": overlap.maker or "unknown",
     }
 

@@ -306,6 +306,19 @@ def overlap(one: str, other: str) -> bool:
     return not hidden and common(mine, yours) is not None
 
 
+def covers(wide: str, narrow: str) -> bool:
+    """Every topic that *narrow* matches is matched by *wide* too, shared or not (MQTT 5, §4.7.1)."""
+    mine, yours = shared(wide)[1].split("/"), shared(narrow)[1].split("/")
+    if mine[0] in _WILD and yours[0].startswith("$"):
+        return False
+    for place, level in enumerate(mine):
+        if level == "#":
+            return True
+        if place >= len(yours) or yours[place] == "#" or level not in ("+", yours[place]):
+            return False
+    return len(mine) == len(yours)
+
+
 GO_LONGEST = 600.0
 """Seconds between two attempts of paho Go at most (MaxReconnectInterval)."""
 SLOWEST = 30.0

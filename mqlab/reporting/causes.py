@@ -55,7 +55,9 @@ def _triggers(steps: Sequence[Step], lead: Dossier) -> Iterator[Link]:
     for step in steps:
         if step.name == "trigger":
             seen = lead.finding.trigger
-            proof = where(seen.evidence) if seen else say("by-moment" if step.inferred else "by-finding")
+            proof = (
+                where(seen.evidence) if seen and seen.evidence else say("by-moment" if step.inferred else "by-finding")
+            )
             text = say("at", at=step.at, text=step.text) if step.at else step.text
             yield Link("Trigger", text, step.href, proof, step.inferred)
 

@@ -56,7 +56,8 @@ def course(facts: Facts, diagnosis: Diagnosis, changes: Sequence[Change]) -> tup
 
 def _trigger(facts: Facts, first: Finding, changes: Sequence[Change], anchor: str) -> Iterator[Step]:
     if (seen := first.trigger) is not None:
-        places = [number for number, one in enumerate(first.evidence, 1) if where(one) == where(seen.evidence)]
+        shown = seen.evidence and where(seen.evidence)
+        places = [number for number, one in enumerate(first.evidence, 1) if where(one) == shown]
         yield Step("trigger", units.clock(seen.at), seen.what, f"{anchor}-e{places[0]}" if places else anchor)
     elif died := _died(facts, first):
         yield died

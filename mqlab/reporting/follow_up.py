@@ -24,7 +24,7 @@ say = words.room("follow-up")
 _NONE = "None needed"
 _RECOVERED = ("backlog-drain",)
 """Notices that say that a consequence is over."""
-_EARLY = 60.0
+_SECOND = 1.0
 """Seconds before the onset within which a line belongs to it: the onset is known from samples at times."""
 _MOST = 5
 
@@ -97,9 +97,9 @@ def _signs(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What logs said of its own mechanism early, and what was told late, by them or to people."""
     incident = INCIDENTS.get(lead.incident)
-    own = sorted((*incident.signs, *incident.accounts_for) if incident else ())
+    own = sorted(incident.signs if incident else ())
     logs = {place.source for place in lead.evidence}
-    told = [one for one in facts.of_kind(*own) if one.source in logs and _at(one) >= onset - _EARLY]
+    told = [one for one in facts.of_kind(*own) if one.source in logs and _at(one) >= onset - _SECOND]
     first = min(told, key=_at, default=None)
     sign = say("sign", kind=first.kind, at=first.first_at, place=where(first.first)) if first else None
     if detected is not None and detected > onset:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mqlab import words
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Evidence, Trigger
+from mqlab.findings import Evidence, Moment
 from mqlab.models import kafka_defaults, splitting
 from mqlab.models.kafka_defaults import Version
 from mqlab.shared import actors, configured, counters
@@ -75,7 +75,7 @@ def out_of_memory(facts: Facts, client: str, splits: Sequence[Episode], ends: Se
     return [one for one in own if one.first_at is None or first <= one.first_at <= last + AFTER_CRASH]
 
 
-def trigger(facts: Facts, splits: Sequence[Episode], started: float | None) -> Trigger | None:
+def trigger(facts: Facts, splits: Sequence[Episode], started: float | None) -> Moment | None:
     """What happened right before the first split: an oversize record came in."""
     first = splits[0].first_at
     if first is None or started is None:
@@ -84,7 +84,7 @@ def trigger(facts: Facts, splits: Sequence[Episode], started: float | None) -> T
     for one in facts.of_kind("record-too-large"):
         near = one.first_at is not None and started - 1 <= one.first_at <= first
         if one.source in sources and one.first_at is not None and near and one.value_max:
-            return Trigger(instant(one.first_at), say("payload", size=one.value_max), one.first)
+            return Moment(instant(one.first_at), say("payload", size=one.value_max), one.first)
     return None
 
 

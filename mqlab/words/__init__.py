@@ -1,6 +1,6 @@
 """What mqlab says: texts stand in catalogues, a file for each class or subject, and are filled with what was seen.
 
-Rules name a text and give its values; nothing right of Facts glues sentences:
+Whoever says something names a text and gives its values:
 
     say = room("session-timeout")
     say("trace", group="billing", expulsions=3)   ->  "billing: 3 expulsions …"

@@ -52,6 +52,21 @@ def test_a_copy_for_each_filter_that_matches_is_proven():
     assert one.ongoing
 
 
+def test_unsubscribing_is_advised_only_where_another_filter_covers_the_topics():
+    crossing, within = (
+        detect(facts(LEDGERS, subscribed("billing", *names), ALLOWED)).findings[0].mitigate
+        for names in (("grid/+/power", "grid/n1/#"), ("grid/#", "grid/n1/#"))
+    )
+    assert "Unsubscribe" not in crossing
+    assert within.startswith("Unsubscribe grid/n1/#: another filter of billing covers its topics")
+
+
+def test_copies_begin_no_sooner_than_what_they_are_copies_of_is_sent():
+    late = came("10:01:07 10:01:19 50 billing:2 viewer:1", topic="grid/n1/power", sender="meter")
+    (one,) = detect(facts(TWICE, ONCE, SENT, late, SINGLE, FILTERS, ALLOWED)).findings
+    assert one.started_at.timestamp() == at(67)
+
+
 def test_the_trace_tells_that_the_broker_sent_the_copies():
     trace = traced("grid/n1/power", 50, billing=100, viewer=50)
     (one,) = detect(facts(LEDGERS, trace)).findings

@@ -44,7 +44,7 @@ def test_intervals_and_sums_of_what_is_told_in_part_are_marked_and_groups_stay_a
         ("handled by audit", "pending", "190"),
         ("handled by billing", "arrived", "≥ 380"),
         ("handled by billing", "lost: retention-loss", "about 110 (≥ 100, ≤ 120)"),
-        ("handled by billing", "lost: mechanism not told", "≥ 4 (≤ 9)"),
+        ("handled by billing", "lost: not explained by this audit", "≥ 4 (≤ 9)"),
         ("handled by billing", "not known", "3"),
     ]
 

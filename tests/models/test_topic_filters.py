@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.mqtt import matches, overlap, shared
+from mqlab.models.mqtt import covers, matches, overlap, shared
 
 LEVEL = st.sampled_from(["a", "b", "", "c d", "%c"])
 TOPICS = st.lists(LEVEL, min_size=1, max_size=5).map("/".join).filter(bool)
@@ -61,6 +61,29 @@ def test_filters_overlap_where_a_topic_is_matched_by_both(one, other, do):
 @given(FILTERS, FILTERS, TOPICS)
 def test_two_filters_that_match_one_topic_overlap(one, other, topic):
     assert overlap(one, other) or not (matches(one, topic) and matches(other, topic))
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "does"),
+    [
+        ("grid/#", "grid/+/power", True),
+        ("grid/+/power", "grid/n1/power", True),
+        ("grid/+/power", "grid/n1/#", False),
+        ("grid/n1/#", "grid/+/power", False),
+        ("grid/#", "grid", True),
+        ("grid/+", "grid/#", False),
+        ("a/b", "a/b/c", False),
+        ("#", "$SYS/#", False),
+        ("$share/g/a/#", "a/b", True),
+    ],
+)
+def test_a_filter_covers_another_where_it_matches_all_that_the_other_does(wide, narrow, does):
+    assert covers(wide, narrow) is does
+
+
+@given(FILTERS, FILTERS, TOPICS)
+def test_no_topic_of_a_covered_filter_is_missed(wide, narrow, topic):
+    assert not covers(wide, narrow) or matches(wide, topic) or not matches(narrow, topic)
 
 
 @given(FILTERS, LEVEL)

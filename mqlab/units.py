@@ -180,6 +180,11 @@ def clock(at: float | datetime | None) -> str:
     return f"{known:%H:%M:%S}" if known else "—"
 
 
+def minute(at: float | datetime | None) -> str:
+    """Time of day, UTC, of what is known to the minute only; ``—`` where unknown."""
+    return clock(at)[:5]
+
+
 def stamp(at: float | datetime | None) -> str:
     """Date and time of day, UTC; ``—`` where unknown."""
     known = moment(at)

@@ -24,6 +24,12 @@ def test_a_broker_that_starts_again_without_a_stop_died_in_its_longest_silence()
     ) == [("broker 2", at("10:04:00"), at("10:06:00"))]
 
 
+def test_lines_of_a_slow_start_before_its_settings_are_of_the_new_process():
+    slow = ("client-version 10:05:58", "settings-printed 10:06:06", "broker-started 10:06:51")
+    died = ("broker 2", at("10:04:37"), at("10:05:58"))
+    assert told("broker-started 10:00:00", "isr-shrunk 10:04:37", *slow) == [died]
+
+
 @pytest.mark.parametrize(
     "rows",
     [

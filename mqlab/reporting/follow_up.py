@@ -9,6 +9,7 @@ from itertools import islice
 from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.delivery.audit import audits
+from mqlab.delivery.rows import Outcome
 from mqlab.diagnosis import Diagnosis, NotChecked
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Finding, Severity
@@ -124,7 +125,7 @@ def _spared(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
     counted = {name for one in diagnosis.findings for name, value in one.measures.items() if value}
     hurt = counted & {*GONE, *AGAIN} or any(family(one.incident) == DELIVERY for one in diagnosis.findings)
     hurt = hurt or any(way.gaps or any(stage.again for stage in way.stages) for way in diagnosis.chains)
-    hurt = hurt or any(one.losses or one.doubled for one in audits(facts))
+    hurt = hurt or any(one.losses or one.doubled or one.outcome is Outcome.UNKNOWN for one in audits(facts))
     if checked and not hurt:
         yield say("spared", classes=checked, ways=len(checked))
 

@@ -140,13 +140,16 @@ def _moved_away(facts: Facts) -> Mapping[str, Sequence[tuple[Leadership, Leaders
 
 
 def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, away: Sequence[Leadership]) -> Death:
-    """It died after its last line before it began to start again, which its settings and recovered logs tell."""
+    """It was gone in the last silence before it printed settings or recovered logs, as it does while it starts.
+
+    Lines that follow each other more closely than ``_ONE_START`` before these are of the new process already.
+    """
     start, again = before.first_at or 0.0, after.first_at or 0.0
     between = [heard for heard in own if start <= heard.at <= again]
-    back, first = next(
-        ((one.at, one.place) for one in between if one.kind in _BEGINNING and one.at > start), (again, after.first)
-    )
-    since, last = max(((one.at, one.place) for one in between if one.at < back), key=lambda one: one[0])
+    begun = next((one.at for one in between if one.kind in _BEGINNING and one.at > start), again)
+    ends = [*((one.at, one.place) for one in between if one.at <= begun), (begun, after.first)]
+    steps = [*pairwise(ends)][::-1]
+    (since, last), (back, first) = next((pair for pair in steps if pair[1][0] - pair[0][0] > _ONE_START), steps[0])
     taken = next((row for row in away if since < (row.at or 0.0) < back), None)
     how = say("back", since=since, taken=taken.at if taken else None, back=back)
     places = (last, *((taken.evidence,) if taken else ()), first)

@@ -3,7 +3,7 @@
 ``{name}`` is a value as it is: a name, another text, a number, a measure in its unit, names joined by commas.
 ``{name:form}`` is written in a form:
 
-- ``duration brief clock stamp size percent portion factor rate number digits tenths``: as ``mqlab.units`` writes
+- ``duration brief clock minute stamp size percent portion factor rate number digits tenths``: as ``mqlab.units`` writes
   numbers and moments;
 - ``and``, ``or``, ``by …``: several joined, ``by ; `` with that mark;
 - ``opening``: the first sentence of a text, without its full stop;
@@ -31,10 +31,12 @@ from mqlab import units
 from mqlab.units import Interval
 
 FORMS: Mapping[str, Callable[[Any], str]] = {
-    "duration": units.duration, "brief": units.brief, "clock": units.clock, "stamp": units.stamp, "size": units.size,
-    "percent": units.percent, "factor": units.factor, "rate": units.rate, "number": units.number,
-    "digits": units.digits, "tenths": units.tenths, "portion": units.portion,
-}  # fmt: skip
+    form.__name__: form
+    for form in (
+        *(units.duration, units.brief, units.clock, units.minute, units.stamp, units.size, units.percent),
+        *(units.portion, units.factor, units.rate, units.number, units.digits, units.tenths),
+    )
+}
 """How numbers and moments are written, by the name of a form."""
 
 

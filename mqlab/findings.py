@@ -112,11 +112,10 @@ class TrafficLedger:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that happened in the course of a finding, when, and the line that shows it where one is named."""
+    """Something that happened in the course of a finding, and when."""
 
     at: datetime
     what: str
-    evidence: Evidence | None = None
 
 
 _BUCKET = timedelta(seconds=10)
@@ -150,8 +149,6 @@ class Finding(Shown):
     ledger: TrafficLedger | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     """Short words for the screen: role, client version, topic …"""
-    trigger: Moment | None = None
-    """What set it off."""
     moments: tuple[Moment, ...] = ()
     """By time, besides its begin and end: the first line, a crash …"""
     cure: Change | None = None
@@ -194,7 +191,6 @@ def finding(
     name: str | None = None,
     facts: Mapping[str, str | None] | None = None,
     ledger: TrafficLedger | None = None,
-    trigger: Moment | None = None,
     moments: Iterable[tuple[float | None, str]] = (),
 ) -> Finding:
     """A finding about a *span* of time: critical where it is proven, else a warning, if no *severity* is given.
@@ -226,7 +222,6 @@ def finding(
         verify=verify or words.seen(incident, "verify", seen) or "",
         ledger=ledger,
         facts={name: told for name, told in (facts or {}).items() if told},
-        trigger=trigger,
         moments=tuple(sorted(course, key=lambda one: one.at)),
     )
 

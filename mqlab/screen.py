@@ -13,7 +13,6 @@ from mqlab import units
 from mqlab.delivery.rows import Audit
 from mqlab.diagnosis import Diagnosis, Verdict
 from mqlab.findings import Change, Evidence, Finding, Severity, measured
-from mqlab.frames import where
 from mqlab.languages import said
 from mqlab.languages.width import wrapped
 from mqlab.repairs import repairs
@@ -105,12 +104,6 @@ def _course(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
     if cost := list(islice(_effects(diagnosis, lead), _MOST_EFFECTS)):
         yield line("IMPACT", listed(cost))
     yield from row("WHEN", when) if (when := _when(lead, tz)) else ()
-    if (trigger := lead.trigger) is not None:
-        yield placed(
-            "TRIGGER",
-            say("at", at=_clock(trigger.at, tz), what=trigger.what),
-            where(trigger.evidence) if trigger.evidence else "",
-        )
     first = change_points.order(change_points.during(diagnosis.risers, lead), tz)
     yield from row("EARLIEST", first, 3) if first else ()
     for number, change in enumerate(near):

@@ -9,7 +9,7 @@ from mqlab import verdict
 from mqlab.clocks import zones
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Episode, Facts, Position, Series, Setting
-from mqlab.findings import Certainty, Change, Evidence, Finding, Moment, Severity, Stage, TrafficLedger
+from mqlab.findings import Certainty, Change, Evidence, Finding, Severity, Stage, TrafficLedger
 from mqlab.rows import Coverage, Shape
 
 # ruff: noqa: E501 -- literal lines of the material
@@ -202,7 +202,6 @@ def split_loop() -> Finding:
             "role": "producer", "client version": "2.1.0",
         },
         cure=size_change(),
-        trigger=Moment(at("12:20:34"), "first payload of 6.15 MB", Evidence(log, 83, SPLIT_LINE)),
     )  # fmt: skip
 
 

@@ -14,11 +14,10 @@ from report_example import diagnosis as example
 from report_example import example as told_example
 from test_report import HOSTILE, Page
 
-from mqlab import units
 from mqlab.comparing import answer, comparison, differences, pages
 from mqlab.comparing.sides import Side
 from mqlab.comparing.tables import text
-from mqlab.findings import Certainty, Evidence, Moment, Severity
+from mqlab.findings import Certainty, Severity
 from mqlab.rows import Shape
 from mqlab.verdict import diagnose
 
@@ -32,7 +31,6 @@ def test_a_class_that_b_is_clear_of_and_would_have_shown_is_repaired_as_far_as_b
     assert "10.0/s in A, 10.0/s in B, 1.00×" in told.sentence
 
 
-RELEASE = Moment(units.moment(at("10:01")), "a release", Evidence("deploy.log", 1, "release 7"))
 STOPPED = episode("broker-stopping", 50, "logs/server.log")
 
 
@@ -46,7 +44,7 @@ STOPPED = episode("broker-stopping", 50, "logs/server.log")
         (before(), (AFTER[0], group(since="11:00", until="11:10", records=2999)), {}, "B carried less"),
         (before(), AFTER, {"last": "11:01"}, "B covers 60.0 s, less than the 120 s that it lasted in A"),
         (before(STOPPED), AFTER, {}, "It was not put to the test: shortly before the onset A tells of"),
-        (before(trigger=RELEASE), AFTER, {}, "In A its trigger was: 10:01:00 a release"),
+        (before(facts={"cause": "a release"}), AFTER, {}, "In A its cause was: a release"),
     ],
 )  # fmt: skip
 def test_what_b_could_not_have_shown_is_no_repair(a, rows, more, because):

@@ -10,7 +10,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.commands import read_toml
 from mqlab.diagnosis import Verdict
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Change, Evidence, Moment, Severity
+from mqlab.findings import Certainty, Change, Severity
 from mqlab.headline import counted, headline
 from mqlab.hypotheses import Hypothesis
 from mqlab.notes import IncidentNotes
@@ -109,12 +109,10 @@ def parts(*found, changes=()):
 
 
 SIZE = Change(at("12:23:20").timestamp(), "producer mqtt-bridge batch.size", "1638400", "16384", ())
-PAYLOAD = Moment(at("12:20:34"), "first payload of 6.15 MB", Evidence("bridge.log", 83, ""))
 
 
-def test_a_course_has_the_trigger_what_began_and_the_change_that_ended_it():
-    assert parts(replace(split_loop(), cure=SIZE, trigger=PAYLOAD), changes=(SIZE,)) == [
-        ("trigger", "12:20:34", "first payload of 6.15 MB", "#F1", False),
+def test_a_course_has_what_began_and_the_change_that_ended_it():
+    assert parts(replace(split_loop(), cure=SIZE), changes=(SIZE,)) == [
         ("effect", "12:20:44", "the same batches are split and sent again, 586 times in all", "#F1", False),
         ("end", "12:23:16", f"changed at 12:23:20: {SIZE.what}: 1638400 → 16384", "#C1", True),
     ]  # fmt: skip
@@ -122,9 +120,7 @@ def test_a_course_has_the_trigger_what_began_and_the_change_that_ended_it():
 
 def test_a_change_shortly_before_is_an_inferred_trigger_and_one_that_is_far_or_of_others_is_none():
     began = split_loop().started_at.timestamp()
-    bare = replace(
-        split_loop(), facts={}, trigger=None, cure=None, subject="mqtt-bridge -> plant-telemetry", ongoing=True
-    )
+    bare = replace(split_loop(), facts={}, cure=None, subject="mqtt-bridge -> plant-telemetry", ongoing=True)
     near, far = replace(SIZE, at=began - 60), replace(SIZE, at=began - 600)
     other = replace(near, what="producer other batch.size")
     unrelated = replace(near, what="producer mqtt-bridge client.rack")

@@ -96,7 +96,6 @@ def test_the_short_form_is_eight_lines_from_the_class_to_the_lines_that_prove_it
         "- **Impact**: 3 messages were lost; 658 MB were sent for nothing; It lasted 153 s; Concerned: producer "
         "mqtt-bridge (kafka-clients 2.1.0) → plant-telemetry, producer mqtt-bridge → plant-telemetry",
         "- **When**: 2026-11-21 12:20:44 to 12:23:16 UTC",
-        "- **Trigger**: 12:20:34 first payload of 6.15 MB",
         "- **Do now**: Keep batch.size=16384 on every replica. Side effect: more, smaller requests.",
         "- **Fix**: Stop using the payload as key; chunk payloads above 0.5 MB; client ≥ 2.3.1 (leak), ≥ 4.2.0 (loop).",
         r"- **Verify**: increase(batch_split_total\[10m\]) = 0 and eth0 tx/rx \< 2.2 during the next burst",
@@ -105,7 +104,7 @@ def test_the_short_form_is_eight_lines_from_the_class_to_the_lines_that_prove_it
 
 
 def test_a_part_that_the_material_does_not_show_has_no_line():
-    lines = markdown.brief(of(facts={}, trigger=None, started_at=None, remedy="")).splitlines()
+    lines = markdown.brief(of(facts={}, started_at=None, remedy="")).splitlines()
 
     assert [re.match(r"- \*\*(.*?)\*\*", line)[1] for line in lines[1:] if line] == [
         "Impact", "When", "Do now", "Verify", "Evidence",

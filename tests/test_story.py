@@ -56,7 +56,6 @@ def test_each_link_of_the_chain_has_its_proof():
         text for _, text, *_ in links(told(diagnosis(loop, before)))
     }
     assert links(told(diagnosis(loop, noise))) == [
-        ("Trigger", "12:20:34 first payload of 6.15 MB", "#F1-e1", False),
         ("Mechanism", "A batch above the broker's limit but within `batch.size` is refused, split into the same batch "
          "and sent again at once: until `delivery.timeout.ms`, until the heap is full, or for ever.", "#F1", False),
         ("Amplifier", "max.message.bytes = 1048588 (topic plant-telemetry): the limit", "#F1-e2", False),
@@ -66,7 +65,7 @@ def test_each_link_of_the_chain_has_its_proof():
 
 
 def test_a_change_of_whom_the_finding_names_is_an_inferred_trigger_and_no_other_is():
-    loop = replace(split_loop(), facts={}, trigger=None, subject="mqtt-bridge -> plant-telemetry")
+    loop = replace(split_loop(), facts={}, subject="mqtt-bridge -> plant-telemetry")
     near = Change(at("12:20:40").timestamp(), "producer mqtt-bridge batch.size", "16384", "1638400")
     found = replace(diagnosis(loop), changes=(near,))
 

@@ -17,7 +17,7 @@ from mqlab.findings import Certainty, Finding
 from mqlab.known_errors import words
 from mqlab.scope import SYSTEMS, systems
 from mqlab.shared.wording import few
-from mqlab.units import clock, duration, factor
+from mqlab.units import duration, factor
 
 SAME_MATERIAL, SAME_INCIDENT = "the same material", "the same incident"
 SAME_PLACE, SAME_CAUSE = "the same cause, in the same place", "the same cause, in another place"
@@ -247,10 +247,8 @@ def _not_tested(a: Side, b: Side, lead: Finding) -> Iterator[str]:
         ]
         if missing := [words().get(kind, kind) for kind in near if not b.facts.of_kind(kind)]:
             yield f"It was not put to the test: shortly before the onset A tells of {few(missing, 3)}, B never does."
-    trigger = f"{clock(lead.trigger.at)} {lead.trigger.what}" if lead.trigger else None
-    for name, told in (("trigger", trigger), ("cause", lead.facts.get("cause"))):
-        if told:
-            yield f"In A its {name} was: {told}. Whether B saw the like is not compared."
+    if told := lead.facts.get("cause"):
+        yield f"In A its cause was: {told}. Whether B saw the like is not compared."
 
 
 def common_load(a: Side, b: Side, lead: Finding | None) -> tuple[Load, Load] | None:

@@ -88,7 +88,6 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         ledger=split_bytes.ledger(facts, ledger),
         facts=_remarks(loop, ledger),
         moments=_moments(loop, crashes),
-        trigger=splits.trigger(facts, loop.splits, ledger.started),
     )
 
 

@@ -23,7 +23,7 @@ from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.languages.extraction import SENTENCE
 from mqlab.words import filling
-from mqlab.words.local import local, tidied
+from mqlab.words.telling import local, tidied
 
 _PLACE = re.compile(r"\{(\d+)\}")
 _CHOICE = re.compile(r"\{([^{}|]*)\|([^{}]*)\}")

@@ -44,20 +44,17 @@ def causes(
     if lead is None or lead.finding.incident != diagnosis.verdict.incident or not harmful(lead.finding):
         return ()
     return (
-        *_triggers(steps, lead),
+        *_triggers(steps),
         _mechanism(lead),
         *islice(_amplifiers(facts, diagnosis, lead), _MOST),
         *_consequences(lead, found),
     )
 
 
-def _triggers(steps: Sequence[Step], lead: Dossier) -> Iterator[Link]:
+def _triggers(steps: Sequence[Step]) -> Iterator[Link]:
     for step in steps:
         if step.name == "trigger":
-            seen = lead.finding.trigger
-            proof = (
-                where(seen.evidence) if seen and seen.evidence else say("by-moment" if step.inferred else "by-finding")
-            )
+            proof = say("by-moment" if step.inferred else "by-finding")
             text = say("at", at=step.at, text=step.text) if step.at else step.text
             yield Link("Trigger", text, step.href, proof, step.inferred)
 

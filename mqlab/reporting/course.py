@@ -11,7 +11,6 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.findings import Change, Finding
-from mqlab.frames import where
 from mqlab.headline import begins, lead
 from mqlab.views.deaths import BROKER, deaths
 from mqlab.words import listed, pieces, room
@@ -55,11 +54,7 @@ def course(facts: Facts, diagnosis: Diagnosis, changes: Sequence[Change]) -> tup
 
 
 def _trigger(facts: Facts, first: Finding, changes: Sequence[Change], anchor: str) -> Iterator[Step]:
-    if (seen := first.trigger) is not None:
-        shown = seen.evidence and where(seen.evidence)
-        places = [number for number, one in enumerate(first.evidence, 1) if where(one) == shown]
-        yield Step("trigger", units.clock(seen.at), seen.what, f"{anchor}-e{places[0]}" if places else anchor)
-    elif died := _died(facts, first):
+    if died := _died(facts, first):
         yield died
     elif cause := pieces(first.facts.get("cause", ""))[0]:
         members = first.facts.get("members", "")

@@ -1,6 +1,6 @@
 """Splits of one producer on one topic, and whether they are a loop: the rule behind ``batch-split-loop``.
 
-Beside the splits stand the crashes that end them, the trigger, and the lines that prove the loop.
+Beside the splits stand the crashes that end them, and the lines that prove the loop.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from mqlab import words
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Evidence, Moment
+from mqlab.findings import Evidence
 from mqlab.models import kafka_defaults, splitting
 from mqlab.models.kafka_defaults import Version
 from mqlab.shared import actors, configured, counters
 from mqlab.shared.actors import GIVEN_UP
 from mqlab.shared.benign_lines import ORDERLY
-from mqlab.shared.wording import instant
 from mqlab.words.filling import Value
 
 say = words.room("splits")
@@ -75,19 +74,6 @@ def out_of_memory(facts: Facts, client: str, splits: Sequence[Episode], ends: Se
     return [one for one in own if one.first_at is None or first <= one.first_at <= last + AFTER_CRASH]
 
 
-def trigger(facts: Facts, splits: Sequence[Episode], started: float | None) -> Moment | None:
-    """What happened right before the first split: an oversize record came in."""
-    first = splits[0].first_at
-    if first is None or started is None:
-        return None
-    sources = {s.source for s in splits}
-    for one in facts.of_kind("record-too-large"):
-        near = one.first_at is not None and started - 1 <= one.first_at <= first
-        if one.source in sources and one.first_at is not None and near and one.value_max:
-            return Moment(instant(one.first_at), say("payload", size=one.value_max), one.first)
-    return None
-
-
 def lines(
     facts: Facts,
     splits: Sequence[Episode],
@@ -126,7 +112,7 @@ def begins_within(facts: Facts, splits: Sequence[Episode]) -> bool:
 def started_at(
     facts: Facts, host: str | None, splits: Sequence[Episode]
 ) -> tuple[float | None, counters.ChangePoint | None]:
-    """When it began: the trigger in the log if the traffic of *host* rose with it, else the first split.
+    """When it began: the first refused record in the log with which the traffic of *host* rose, else the first split.
 
     The change point of the traffic is known to one scrape; an event inside it is known to the line. Where the log
     starts in the middle of the loop the traffic alone says when it began.

@@ -48,7 +48,7 @@ def _finding(one: Refusal, *, whole: bool) -> Finding:
         slots=_slots(one, whole=whole),
         measures={
             "refused_requests": one.requests,
-            "failed_records": one.failed or None,
+            "failed_records": round(one.failed.records) or None,
             "failed_but_stored_records": one.stored,
             "dropped_records": one.dropped or None,
             "blocked_sends": one.blocked or None,
@@ -69,5 +69,6 @@ def _slots(one: Refusal, *, whole: bool) -> dict[str, Value]:
         "in_sync": one.short or None,
         "required": one.required or None,
         "taken": one.taken,
+        "counted_by": one.failed.how,
         "whole": whole,
     }

@@ -1,8 +1,8 @@
 """A group replays, or a new group reads from the start: more goes out than comes in, for a while.
 
 Fires: a group's position advances clearly faster than its topic's end, and its lag falls.
-Quiet: it reads as fast as is produced (fan-out); its lag does not fall (slow-consumer). What a position passed over when
-it was reset is neither read nor a backlog that was worked off; where it is not known how much, nothing is said.
+Quiet: it reads as fast as is produced (fan-out); its lag does not fall (slow-consumer). What a reset moved it past is
+neither read nor a backlog that was worked off; where nothing tells how much that is, nothing is said.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ one, keys that are no ids, idempotent producers.
 from __future__ import annotations
 
 from mqlab import words
+from mqlab.delivery import advised
 from mqlab.delivery.durability import topics
 from mqlab.delivery.log_audit import INCIDENT as SLUG
 from mqlab.delivery.log_audit import Double, Growth, doubles, growths
@@ -27,8 +28,8 @@ def detect(facts: Facts) -> Result:
     every = {topic: doubles(facts, topic) for topic in topics(facts)}
     retried = {topic: [d for d in rows if d.doubled.incident == INCIDENT] for topic, rows in every.items()}
     grown = growths(facts)
-    findings = [_finding(topic, doubled) for topic, doubled in retried.items() if doubled]
-    findings += [_grown(growth) for growth in grown if not retried.get(growth.topic) and growth.least > 0]
+    findings = [_finding(facts, topic, doubled) for topic, doubled in retried.items() if doubled]
+    findings += [_grown(facts, growth) for growth in grown if not retried.get(growth.topic) and growth.least > 0]
     if findings:
         return Result(tuple(findings))
     return _otherwise(facts, [d for rows in every.values() for d in rows], grown)
@@ -50,7 +51,7 @@ def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> R
     return Result(rejected=listed(reasons) or None)
 
 
-def _finding(topic: str, doubled: list[Double]) -> Finding:
+def _finding(facts: Facts, topic: str, doubled: list[Double]) -> Finding:
     extra, ids = sum(d.doubled.extra for d in doubled), sum(d.doubled.records for d in doubled)
     off = any(d.idempotent is False or d.numbered is not None for d in doubled)
     retries = sorted(
@@ -62,7 +63,7 @@ def _finding(topic: str, doubled: list[Double]) -> Finding:
         Certainty.PROVEN if off else Certainty.LIKELY,
         span(at for d in doubled for at in (d.doubled.since, d.doubled.until)),
         severity=Severity.CRITICAL,
-        slots={"retries": sum(e.count for e in retries), "off": off},
+        slots={"retries": sum(e.count for e in retries), "off": off, "change": advised.once(facts, topic)},
         measures={"duplicated_records": extra, "ids_stored_twice": ids},
         evidence=(
             *(e.first for e in retries[:2]),
@@ -73,7 +74,7 @@ def _finding(topic: str, doubled: list[Double]) -> Finding:
     )
 
 
-def _grown(growth: Growth) -> Finding:
+def _grown(facts: Facts, growth: Growth) -> Finding:
     """The log grew by more than was sent; no ids tell which records."""
     return finding(
         INCIDENT,
@@ -81,7 +82,7 @@ def _grown(growth: Growth) -> Finding:
         Certainty.LIKELY,
         (growth.since, growth.until),
         severity=Severity.CRITICAL,
-        slots={"grown": growth.grown, "sent": growth.sent, "off": True},
+        slots={"grown": growth.grown, "sent": growth.sent, "off": True, "change": advised.once(facts, growth.topic)},
         measures={
             "duplicated_records": growth.least,
             "duplicated_records_least": growth.least,

@@ -14,6 +14,7 @@ from collections import Counter
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.kafka import advised
 from mqlab.kafka.groups import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
@@ -76,7 +77,10 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (moments[0], moments[-1]),
         severity=_severity(facts, repeated),
-        slots={"group": repeated.group, "topic": repeated.topic, "after": _after(repeated)},
+        slots={
+            **{"group": repeated.group, "topic": repeated.topic, "after": _after(repeated)},
+            "change": advised.gentler(facts, repeated.group) or None,
+        },
         measures={
             "duplicated_records": repeated.extra,
             "repeated_records": repeated.again,

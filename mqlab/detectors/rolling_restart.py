@@ -18,8 +18,8 @@ from itertools import pairwise
 from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
+from mqlab.kafka import advised, restarts
 from mqlab.kafka import groups as kafka_groups
-from mqlab.kafka import restarts
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.rocketmq import members
@@ -68,7 +68,10 @@ def _of_group(facts: Facts, one: Round) -> Finding:
         Certainty.PROVEN,
         (one.since, one.until),
         severity=Severity.NOTICE,
-        slots={"sequence": one.sequence, "times": _again(one.times), "kafka": kafka},
+        slots={
+            **{"sequence": one.sequence, "times": _again(one.times), "kafka": kafka},
+            "gentler": (advised.gentler(facts, one.group) if kafka else ()) or None,
+        },
         measures={
             "members": len(one.members),
             "rebalances": len(caused) if kafka else None,

@@ -105,7 +105,7 @@ FIGURES: tuple[Figure, ...] = (
             t["fault"]["producer_meter-ingest"]["record_retry"]
             + t["start_up_phase_already_retrying"]["producer_meter-ingest"]["record_retry"]
         ),
-        # The application's own count: record_error counts batches twice, and 8,700 received less 6,660 delivered are it.
+        # The application's own count, 8,700 received less 6,660 delivered: record_error counts some batches twice.
         failed_records=lambda _: 2040,
         amplification_factor=lambda t: t["fault"]["ingest-1_tx_over_rx"],
         bytes_out=lambda t: (

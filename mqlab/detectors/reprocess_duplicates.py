@@ -100,7 +100,8 @@ def _after(repeated: Repeats) -> list[Text]:
     by_kind: Counter[str] = Counter()
     for change, extra in repeated.by_change:
         by_kind[change.what] += extra
-    return [say("after", repeats=extra, change=kind) for kind, extra in by_kind.most_common(_SHOWN)]
+    told = {"at_most": repeated.at_most}
+    return [say("after", repeats=extra, change=kind, **told) for kind, extra in by_kind.most_common(_SHOWN)]
 
 
 def _severity(facts: Facts, repeated: Repeats) -> Severity:
@@ -125,7 +126,7 @@ def _evidence(facts: Facts, repeated: Repeats) -> tuple[Evidence, ...]:
     """Each change with what the next owner began with; where the group stood then if nothing else tells of it."""
     found: list[Evidence] = []
     for change, extra in repeated.by_change[:_SHOWN]:
-        again = say("handled-again", change=change.what, repeats=extra)
+        again = say("handled-again", change=change.what, repeats=extra, at_most=repeated.at_most)
         found += [place.because(again) for place in change.evidence]
         resumed = [
             e.first for e in facts.of_kind("offset-set")

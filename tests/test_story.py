@@ -221,3 +221,20 @@ def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypat
     row = next(row for row in told().chronology.told if row.at == died.since)
 
     assert [(one.text, one.inferred) for one in row.happened] == [("broker 2: silent", True)]
+
+
+def test_what_brought_the_incident_about_is_its_cause_and_no_consequence():
+    loop = replace(split_loop(), measures={"excess_bytes": 658042000}, explains=("log-explosion",))
+    gone = replace(oversize(), incident="consumer-offline", statement="Nobody was there.", subject=loop.subject)
+    away = replace(gone, started_at=loop.started_at - timedelta(seconds=60))
+    after = replace(gone, started_at=loop.ended_at + timedelta(seconds=60))
+    led = replace(loop, explains=("consumer-offline",), follows=("consumer-offline",))
+
+    cause = ("Cause", "consumer-offline: Nobody was there", "#F2", False)
+    assert links(told(diagnosis(led, away)))[0] == cause
+    assert "It came of this: nobody consumed." in told(diagnosis(led, away)).summary
+    other = replace(away, subject="billing/orders")
+    for besides in (other, after):
+        story_of = told(diagnosis(led, besides))
+        assert "Nobody was there" not in str(links(story_of))
+        assert "Found besides: nobody consumed." in story_of.summary

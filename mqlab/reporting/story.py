@@ -61,7 +61,10 @@ def _summary(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Iterator[str]:
         yield say("effect", effect=told.text)
     besides = [one.finding for one in found[1:] if harmful(one.finding)]
     brought = list(dict.fromkeys(one.incident for one in besides if lead.brings(one)))
-    others = list(dict.fromkeys(one.incident for one in besides if one.incident not in brought))
+    behind = list(dict.fromkeys(one.incident for one in besides if lead.comes_of(one)))
+    others = list(dict.fromkeys(one.incident for one in besides if one.incident not in {*brought, *behind}))
+    if behind:
+        yield say("behind", causes=list(map(cause, behind)))
     if brought:
         yield say("brought", causes=list(map(cause, brought)))
     if others:

@@ -48,6 +48,7 @@ def _finding(facts: Facts, one: TopicLoss) -> Finding:
         measures=measures(facts, one),
         evidence=evidence(facts, one),
         explains=("reprocess-duplicates",),
+        moments=[(one.handover.after.at, say("took-over"))] if one.handover else (),
         facts={
             "who": say("who", topic=one.topic, partitions=one.queues),
             "acks": say("acks-of", acks=acks.value, client=acks.client) if acks is not None else None,

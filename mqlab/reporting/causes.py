@@ -1,4 +1,4 @@
-"""The root cause as a chain: trigger, cause, mechanism, amplifier, consequence, each with its proof or marked as inferred.
+"""The root cause as a chain: trigger, cause, mechanism, amplifier, consequence, each with its proof or inferred.
 
 Nothing is invented: a link that the material does not show is left out.
 """

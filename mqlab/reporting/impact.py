@@ -10,7 +10,7 @@ from mqlab import units, words
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Finding
 from mqlab.notes import Cost, IncidentNotes
-from mqlab.reporting.evidence import Dossier, harmful
+from mqlab.reporting.evidence import Dossier, harmful, sudden
 from mqlab.words.filling import Measure
 
 say = words.room("impact")
@@ -50,7 +50,7 @@ def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes)
     effects += islice((*effects_of(grave), *_copies(diagnosis)), _MOST)
     if grave:
         lead, seconds = grave[0].finding, lasted(diagnosis, grave[0].finding, notes)
-        if seconds:
+        if seconds and not sudden(lead.incident):
             still = lead.ongoing or not lead.over or lead.ended_at is None
             effects.append(Effect(say("lasted-at-least" if still else "lasted", seconds=seconds), LASTED))
         names = list(dict.fromkeys(one.finding.subject for one in grave))

@@ -14,7 +14,7 @@ from mqlab.notes import IncidentNotes
 from mqlab.reporting.causes import Link, causes
 from mqlab.reporting.chronology import Chronology, chronology
 from mqlab.reporting.course import course
-from mqlab.reporting.evidence import DELIVERY, Dossier, by_time, family, harmful
+from mqlab.reporting.evidence import DELIVERY, Dossier, by_time, family, harmful, sudden
 from mqlab.reporting.follow_up import Action, Noticed, Question, actions, noticed, questions
 from mqlab.reporting.impact import Effect, effects_of, impact
 
@@ -78,6 +78,7 @@ def _what(lead: Finding) -> str:
     begin, end = lead.started_at, lead.ended_at
     goes_on = end is None or lead.ongoing
     spans = begin is not None and end is not None and end != begin and not goes_on
+    at_once = sudden(lead.incident)
     return say(
         "what",
         risk=lead.certainty is Certainty.POSSIBLE,
@@ -85,6 +86,8 @@ def _what(lead: Finding) -> str:
         until=end if spans else None,
         seconds=(end - begin).total_seconds() if begin and end else None,
         open=goes_on,
+        sudden=at_once,
+        at=lead.moments[0].at if at_once and lead.moments else None,
         why=cause(lead.incident),
         who=lead.facts.get("who", lead.subject),
     )

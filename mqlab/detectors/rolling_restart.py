@@ -27,6 +27,7 @@ from mqlab.rocketmq.members import groups
 from mqlab.shared.lag import waited
 from mqlab.shared.restarts import CLOCKS, Round
 from mqlab.sources import Role
+from mqlab.units import moment
 from mqlab.words import listed
 
 INCIDENT = "rolling-restart"
@@ -69,7 +70,9 @@ def _of_group(facts: Facts, one: Round) -> Finding:
         (one.since, one.until),
         severity=Severity.NOTICE,
         slots={
-            **{"sequence": one.sequence, "times": _again(one.times), "kafka": kafka},
+            **{"apart": one.apart, "times": _again(one.times), "kafka": kafka},
+            "empty": one.empty[1] - one.empty[0] if one.empty else None,
+            "emptied": moment(one.empty[0]) if one.empty else None,
             "gentler": (advised.gentler(facts, one.group) if kafka else ()) or None,
         },
         measures={

@@ -1,4 +1,4 @@
-"""Pages, figures and light Markdown in the language that is spoken."""
+"""Figures and light Markdown in the language that is spoken."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ from collections.abc import Mapping
 from html import escape, unescape
 from typing import Any, Literal
 
-from mqlab.languages import ENGLISH, said, spoken
+from mqlab.languages import ENGLISH, language_tag, said, spoken
 
-_MARKUP = re.compile(
-    r"(<(script|style|pre|code)\b.*?</\2>|<[^>]*>)", re.DOTALL | re.IGNORECASE
-)  # text and attributes of a page are escaped, so that no other < or > stands there
-_READ = re.compile(r'(?<= )(title|aria-label|alt)="([^"]*)"')
 _DRAWN = {
     "text", "name", "title", "x", "y", "hovertext", "hovertemplate", "ticktext", "categoryarray", "label", "x0", "x1",
     "y0", "y1",
@@ -22,7 +18,6 @@ _DRAWN = {
 _TAG = re.compile(r"(<[^<>]*>)")
 _HEAD = re.compile(r"(\s*(?:[#>*-]+ +)*(?:\d+\. +)?)(.*)")
 _WIDTHS: tuple[Literal["wide", "abbreviated"], ...] = ("wide", "abbreviated")
-_LANGUAGE_TAGS = {"zh": "zh-CN"}
 
 
 def chart_locale() -> str:
@@ -38,32 +33,8 @@ def chart_locale() -> str:
         "shortDays": days["abbreviated"], "date": "%Y-%m-%d", "year": "%Y年", "month": "%Y年%b", "dayMonth": "%b%-d日",
         "dayMonthYear": "%Y年%b%-d日",
     }  # fmt: skip
-    module = {"moduleType": "locale", "name": _LANGUAGE_TAGS[spoken()], "dictionary": {}, "format": written}
+    module = {"moduleType": "locale", "name": language_tag(), "dictionary": {}, "format": written}
     return f"Plotly.register({json.dumps(module)});\nPlotly.setPlotConfig({{locale: {json.dumps(module['name'])}}});\n"
-
-
-def page(html: str) -> str:
-    """An HTML page: texts and what is said of pictures and links; code, literal lines and scripts stay."""
-    if spoken() == ENGLISH:
-        return html
-    parts = _MARKUP.split(html)
-    told = [
-        _READ.sub(lambda one: f'{one[1]}="{_escaped(one[2])}"', part) if place % 3 == 1 else _escaped(part)
-        for place, part in enumerate(parts)
-        if place % 3 != 2
-    ]
-    return "".join(told).replace('<html lang="en">', f'<html lang="{_LANGUAGE_TAGS.get(spoken(), spoken())}">', 1)
-
-
-def _escaped(text: str) -> str:
-    lines = [_words(unescape(line)) for line in text.split("\n")]
-    told = "\n".join(escape(line) for line in lines)
-    return text if told == escape(unescape(text)) else told
-
-
-def _words(text: str) -> str:
-    inner = text.strip()
-    return text.replace(inner, said(inner), 1) if inner else text
 
 
 def figure(chart: Any, key: str = "") -> Any:

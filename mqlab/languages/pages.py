@@ -1,12 +1,11 @@
-"""Pages, figures and light Markdown in the language that is spoken."""
+"""Pages and light Markdown in the language that is spoken."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from html import escape, unescape
-from typing import Any, Literal
+from typing import Literal
 
 from mqlab.languages import ENGLISH, said, spoken
 
@@ -14,12 +13,6 @@ _MARKUP = re.compile(
     r"(<(script|style|pre|code)\b.*?</\2>|<[^>]*>)", re.DOTALL | re.IGNORECASE
 )  # text and attributes of a page are escaped, so that no other < or > stands there
 _READ = re.compile(r'(?<= )(title|aria-label|alt)="([^"]*)"')
-_DRAWN = {
-    "text", "name", "title", "x", "y", "hovertext", "hovertemplate", "ticktext", "categoryarray", "label", "x0", "x1",
-    "y0", "y1",
-}  # fmt: skip
-"""Keys of a figure whose texts stand in the picture."""
-_TAG = re.compile(r"(<[^<>]*>)")
 _HEAD = re.compile(r"(\s*(?:[#>*-]+ +)*(?:\d+\. +)?)(.*)")
 _WIDTHS: tuple[Literal["wide", "abbreviated"], ...] = ("wide", "abbreviated")
 _LANGUAGE_TAGS = {"zh": "zh-CN"}
@@ -64,30 +57,6 @@ def _escaped(text: str) -> str:
 def _words(text: str) -> str:
     inner = text.strip()
     return text.replace(inner, said(inner), 1) if inner else text
-
-
-def figure(chart: Any, key: str = "") -> Any:
-    """A figure in plotly's JSON form."""
-    if spoken() == ENGLISH:
-        return chart
-    if isinstance(chart, Mapping):
-        return {name: value if name == "template" else figure(value, name) for name, value in chart.items()}
-    if isinstance(chart, list | tuple):
-        return [figure(one, key) for one in chart]
-    return _drawn(chart) if isinstance(chart, str) and key in _DRAWN else chart
-
-
-def _drawn(text: str) -> str:
-    if text[:4].isdigit():
-        return text
-    parts = _TAG.split(text)
-    return "".join(part if place % 2 else _label(part) for place, part in enumerate(parts))
-
-
-def _label(text: str) -> str:
-    plain = unescape(text)
-    told = said(plain)
-    return text if told == plain else escape(told, quote=False)
 
 
 def markdown(text: str) -> str:

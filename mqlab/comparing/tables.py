@@ -41,11 +41,6 @@ class Table:
         return () if self.first is None else self.rows[self.first :]
 
     @property
-    def more(self) -> str:
-        """What the fold is called."""
-        return say("more-rows", rows=len(self.folded))
-
-    @property
     def frame(self) -> pd.DataFrame:
         """All rows, for a notebook."""
         return frames.table(self.rows, self.header)

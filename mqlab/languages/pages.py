@@ -1,21 +1,13 @@
-"""Figures and light Markdown in the language that is spoken."""
+"""Light Markdown in the language that is spoken, and how a page's charts write moments in it."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from html import escape, unescape
-from typing import Any, Literal
+from typing import Literal
 
 from mqlab.languages import ENGLISH, language_tag, said, spoken
 
-_DRAWN = {
-    "text", "name", "title", "x", "y", "hovertext", "hovertemplate", "ticktext", "categoryarray", "label", "x0", "x1",
-    "y0", "y1",
-}  # fmt: skip
-"""Keys of a figure whose texts stand in the picture."""
-_TAG = re.compile(r"(<[^<>]*>)")
 _HEAD = re.compile(r"(\s*(?:[#>*-]+ +)*(?:\d+\. +)?)(.*)")
 _WIDTHS: tuple[Literal["wide", "abbreviated"], ...] = ("wide", "abbreviated")
 
@@ -35,30 +27,6 @@ def chart_locale() -> str:
     }  # fmt: skip
     module = {"moduleType": "locale", "name": language_tag(), "dictionary": {}, "format": written}
     return f"Plotly.register({json.dumps(module)});\nPlotly.setPlotConfig({{locale: {json.dumps(module['name'])}}});\n"
-
-
-def figure(chart: Any, key: str = "") -> Any:
-    """A figure in plotly's JSON form."""
-    if spoken() == ENGLISH:
-        return chart
-    if isinstance(chart, Mapping):
-        return {name: value if name == "template" else figure(value, name) for name, value in chart.items()}
-    if isinstance(chart, list | tuple):
-        return [figure(one, key) for one in chart]
-    return _drawn(chart) if isinstance(chart, str) and key in _DRAWN else chart
-
-
-def _drawn(text: str) -> str:
-    if text[:4].isdigit():
-        return text
-    parts = _TAG.split(text)
-    return "".join(part if place % 2 else _label(part) for place, part in enumerate(parts))
-
-
-def _label(text: str) -> str:
-    plain = unescape(text)
-    told = said(plain)
-    return text if told == plain else escape(told, quote=False)
 
 
 def markdown(text: str) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil, floor, inf, isinf
 
-from mqlab.units import Interval, duration, number
+from mqlab.units import Interval, duration
 from mqlab.words import Text, room
 
 say = room("drain")
@@ -150,9 +150,9 @@ def summed(courses: Sequence[Course]) -> Course:
     return Course(points, sum(one.slope for one in courses))
 
 
-def bounded(messages: Interval) -> str:
+def bounded(messages: Interval) -> Text:
     """A number of messages, and between which ones it lies where that is not certain."""
-    return messages.words(lambda value: number(round(value)))
+    return say("bounded", messages=Interval(round(messages.low), round(messages.likely), round(messages.high)))
 
 
 def lasting(seconds: Interval) -> Text:

@@ -305,7 +305,7 @@ def leaves_open(audit: Audit) -> bool:
 
 
 def intact(audits: Sequence[Audit]) -> str:
-    """What became of topics that are known to have lost nothing, with a blank before; empty where there are none."""
+    """What became of topics that are known to have lost nothing; empty where there are none."""
     known = [audit for audit in audits if audit.outcome in (Outcome.COMPLETE, Outcome.IN_LOG)]
     told = [say("intact", topic=audit.topic, statement=audit.statement) for audit in by_gravity(known)[:_SHOWN]]
     return say("all-intact", told=tuple(told), more=max(0, len(known) - _SHOWN)) if known else ""

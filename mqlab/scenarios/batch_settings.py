@@ -45,10 +45,10 @@ def trials(producer: Producer | None, link: Link, *, records: int = 20, payload:
 
     Without *payload* the records have the size of which two make a batch in the middle of what loops.
     """
-    rows = [
-        _row(name, outcome(one, link, burst(records, payload or _looping_payload(producer))))
-        for name, one in (_variants(producer) if producer else ())
-    ]
+    rows = []
+    if producer is not None:
+        sent = burst(records, payload or _looping_payload(producer))
+        rows = [_row(name, outcome(one, link, sent)) for name, one in _variants(producer)]
     return table(rows, "with|bytes in|bytes out|factor|splits|ends")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 
@@ -48,12 +48,13 @@ class Table(pd.DataFrame):
 
 def _told(frame: Table) -> Table:
     """*frame* in the language that is spoken: what its columns are called, and texts; names and lines stay."""
-    told = frame.map(_cell).set_axis([_cell(name) for name in frame.index], axis="index")
-    heads = [_head(name) for name in frame.columns]
-    return told.set_axis(heads, axis="columns").rename_axis(index=frame.index.name, columns=_head(frame.columns.name))
+    told = frame.map(_cell)
+    told.index = pd.Index([_cell(name) for name in frame.index], name=frame.index.name)
+    told.columns = pd.Index([_head(name) for name in frame.columns], name=_head(frame.columns.name))
+    return told
 
 
-def _head(name: object) -> object:
+def _head(name: Hashable) -> Hashable:
     return said(name.strip()) if isinstance(name, str) else name
 
 

@@ -57,8 +57,8 @@ class Incident:
     notebooks: tuple[str, ...] = ()
     """Notebooks that explain a finding of this class."""
     cost: tuple[str, ...] = ()
-    """What a title begins with: templates over the measures of a finding, its subject and its facts. The first that can
-    be filled is taken (``mqlab.headline``)."""
+    """Of a class of a plug-in, what a title begins with: templates over the measures of a finding, its subject and its
+    facts. The first that can be filled is taken (``mqlab.headline``)."""
     cause: tuple[str, ...] = ()
     """What a title says of the mechanism, the same way; the last one needs nothing."""
     begins: tuple[str, ...] = ()

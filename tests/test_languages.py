@@ -2,15 +2,17 @@
 
 import ast
 import re
+from io import BytesIO
 from pathlib import Path
 from time import process_time
 from types import SimpleNamespace
 
 import plain_reading
 import pytest
+from babel.messages.extract import extract
 from click.testing import CliRunner
 
-from mqlab import report, screen
+from mqlab import report, screen, words
 from mqlab.cli import commands
 from mqlab.delivery.audit import audits
 from mqlab.languages import UnknownLanguageError, extraction, keep, pages, said, speak
@@ -19,6 +21,7 @@ from mqlab.languages.width import cells, wrapped
 from mqlab.mqtt.chain import ways
 from mqlab.notes import IncidentNotes
 from mqlab.screens.audit import audit_screen
+from mqlab.shared.table import table
 from mqlab.verdict import diagnose
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
@@ -137,6 +140,34 @@ def test_no_text_is_missing_and_each_place_is_told():
     known = messages("zh")
     assert sorted(found - known.keys()) == []
     assert [text for text, told in known.items() if set(PLACE.findall(text)) != set(PLACE.findall(told))] == []
+
+
+def headers():
+    """Names of columns, as calls of ``table`` have them in one text."""
+    for file in (SAMPLES.parents[1] / "mqlab").rglob("*.py"):
+        source = file.read_bytes()
+        if b"from mqlab.shared.table import table" in source:
+            for _, names, _, _ in extract("python", BytesIO(source), keywords={"table": (2,)}):
+                yield from map(str.strip, names.split("|"))
+
+
+def test_every_column_of_a_table_has_a_name_in_chinese():
+    known = messages("zh")
+    assert {"lag at the end", "with room", "queues with an owner", "unanswered"} <= set(headers())
+    assert sorted(name for name in set(headers()) if name not in known) == []
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_table_is_told_in_chinese_but_for_what_the_material_says():
+    rows = [("lag", words.room("kafka-tables")("too-late", late=3, polls=4, share=0.75), "3.20 min", 7, "<b>\x1b")]
+    frame = table(rows, "topic|polls|longest|members|text")
+    html = frame._repr_html_()
+    shown = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", html)
+    assert shown == [
+        *("主题", "拉取", "最长", "成员", "原文"),
+        *("lag", "4 次中的 3 次（75.0%）", "3.20 分钟", "7", "&lt;b&gt;\\u001b"),
+    ]
+    assert frame.iloc[0, 0] == "3 of 4 (75.0 %)"
 
 
 @pytest.mark.parametrize("sample", ["mqtt-takeover-01", "rocketmq-dup-01", "kafka-rebalance-05"])

@@ -16,6 +16,9 @@ from mqlab.memo import per_facts
 from mqlab.rocketmq import members
 from mqlab.rows import times, too_often
 from mqlab.shared.copies import ledgers_of
+from mqlab.words import room
+
+ways = room("delivery-ways")
 
 
 @per_facts
@@ -85,6 +88,6 @@ def handled_again(
         extra = sum(fate.messages * too_often(fate, own) for fate in again)
         yield Doubled(
             incident, Side.GROUP, topic, queue, group, sum(fate.messages for fate in again), extra, extra, extra,
-            None, None, "messages that appear more than once in the group's ledgers",
+            None, None, ways("ledgers-doubled"),
             tuple(fate.first for fate in again[:2]),
         )  # fmt: skip

@@ -122,7 +122,7 @@ def messages(language: str) -> Mapping[str, str]:
         if file.name.endswith(".po"):
             with file.open("rb") as stream:
                 found |= {str(one.id): str(one.string) for one in read_po(stream) if one.id and one.string}
-    return found | dict(_of_rooms(language))
+    return dict(_of_rooms(language)) | found
 
 
 def _of_rooms(language: str) -> Iterator[tuple[str, str]]:

@@ -4,10 +4,12 @@ Fires: an id stands at two places of the log and was acknowledged once. Proven w
 its log tells of requests that were sent again after their answer was lost. Without ids: the log grew by more than was
 sent, and requests were sent again.
 Quiet: one place that a group handled twice, ids that the application submits again, copies of which a failover removed
-one, keys that are no ids, idempotent producers.
+one, keys that are no ids, idempotent producers. Many resends of which nothing tells what they stored are not checked.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from mqlab import words
 from mqlab.delivery import advised
@@ -16,6 +18,9 @@ from mqlab.delivery.log_audit import INCIDENT as SLUG
 from mqlab.delivery.log_audit import Double, Growth, doubles, growths
 from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
+from mqlab.shared import actors
+from mqlab.traffic import resending
+from mqlab.traffic.resending import TRANSPORT
 from mqlab.words import listed
 
 INCIDENT = SLUG
@@ -40,6 +45,8 @@ def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> R
     if unclear:
         twice = say("twice", ids=sum(d.doubled.records for d in unclear))
         return Result(missing=(say("no-producers", twice=twice),), seen=twice)
+    if not rows and not grown and (resent := tuple(_resent(facts))):
+        return Result(missing=resent)
     reasons, ids = [], sum(d.doubled.records for d in rows)
     if any(d.again for d in rows):
         reasons.append(say("submitted", ids=ids))
@@ -49,6 +56,19 @@ def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> R
         reasons.append(say("went-back"))
     reasons += [say("no-growth", topic=growth.topic) for growth in grown if growth.most <= 0]
     return Result(rejected=listed(reasons) or None)
+
+
+def _resent(facts: Facts) -> Iterator[str]:
+    """Producers that sent many records again and were not idempotent, to topics of which nobody notes what was stored.
+
+    How many copies that makes at most is told by retry-amplification; whether it made any is not known.
+    """
+    noted = {f.topic for f in facts.fates if f.acked or f.stored}
+    retries = [e for e in facts.of_kind("produce-retry") if e.reason in TRANSPORT and e.topic not in noted]
+    for client, episodes in actors.by_client(facts, retries).items():
+        found = resending.of_client(facts, client, episodes)
+        if found.again and found.idempotent is False and not resending.harmless(facts, client, episodes, found):
+            yield say("resent", client=client, again=round(found.again))
 
 
 def _finding(facts: Facts, topic: str, doubled: list[Double]) -> Finding:

@@ -24,6 +24,8 @@ _EFFECTS = (
 GONE = ("lost_records", "rejected_records", "dropped_records", "diverted_messages")
 AGAIN = ("duplicated_records", "duplicated_records_estimated")
 """Measures of messages that did not arrive, and of those that came more than once."""
+AGAIN_AT_MOST = "duplicated_records_at_most"
+"""What may have been stored twice, where nothing counts what was."""
 _KINDS = {"pending_records": "waiting", "peak_lag": "waiting", "lost_records": "lost", "dropped_messages": "lost"}
 """Measures that count the same messages at other places."""
 _ONCE = (*AGAIN, "peak_lag", "pending_records")

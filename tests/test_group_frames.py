@@ -86,7 +86,7 @@ def test_the_work_that_was_of_use_is_compared_with_ids_of_their_own(known):
 def test_costs_tell_growth_repeats_and_when_retention_deletes(known):
     told = dict(rows(rocketmq_tables.costs(*known)))
     assert told["what waits grows by"] == told["produced to queues that nobody reads"] == "6.00/s"
-    assert told["deliveries that were repeats, by the ledgers"] == "200"
+    assert told["deliveries that were duplicates, by the ledgers"] == "200"
     assert told["messages are kept for"] == "2.00 days, as configured"
     assert told["the first that nobody read may be deleted from"].endswith("10:00:00 UTC on")
     assert rows(rocketmq_tables.repeats(known[1])) == [["broker-a 0-1", TOPIC, "2", "2.00 times"]]

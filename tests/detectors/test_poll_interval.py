@@ -140,7 +140,7 @@ def test_what_was_handled_again_is_what_the_ledgers_tell_of_its_own_time():
     (one,) = detect(given).findings
     (again,) = reprocess_duplicates.detect(given).findings
     assert (one.measures["duplicated_records"], again.measures["duplicated_records"]) == (300, 400)
-    assert "2 failed commits and 300 repeats of records" in one.statement
+    assert "2 failed commits and 300 duplicates" in one.statement
 
 
 def test_a_cause_that_makes_the_statement_long_stands_beside_it_only():

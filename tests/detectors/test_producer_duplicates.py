@@ -138,7 +138,8 @@ def resending(left=(5.0, 0.0), again=900):
     """A producer that sent many records again, as its log and its counters tell."""
     counted = {"step": 60, "client_id": "gateway"}
     return (
-        *(replace(cut(when), count=20, value_min=n, value_max=n) for when, n in zip(("10:02", "10:08"), left, strict=True)),
+        replace(cut("10:02"), count=20, value_min=left[0], value_max=left[0]),
+        replace(cut("10:08"), count=20, value_min=left[1], value_max=left[1]),
         series("producer.record_retries", [again * n // 6 for n in range(-2, 9)], **counted),
         series("producer.record_sends", [500 * n for n in range(-2, 9)], **counted),
     )  # fmt: skip

@@ -365,6 +365,18 @@ def test_a_slow_service_is_named_as_the_cause():
     )
 
 
+def test_what_was_before_ends_where_the_answers_became_slow_not_where_the_first_late_poll_began():
+    assert found(LOOP, TOLD, SLOW, SET).started_at.timestamp() == at(45)
+
+    def served(name, values):
+        return series(name, values, start=-200, source="logs/access.log", status="2xx")
+
+    slow = (served("http.requests", [100] * 50), served("http.seconds", [0.5] * 10 + [8.5] * 40))
+    assert "85.0 ms on average (before: 5.00 ms)" in found(LOOP, TOLD, SLOW, SET, slow).facts["cause"]
+    always = (served("http.requests", [100] * 50), served("http.seconds", [8.5] * 50))
+    assert "cause" not in found(LOOP, TOLD, SLOW, SET, always).facts
+
+
 def test_a_service_that_answers_as_before_is_no_cause():
     same = (series("http.requests", [100] * 20, status="2xx"), series("http.seconds", [0.5] * 20, status="2xx"))
     assert "cause" not in found(LOOP, TOLD, SLOW, SET, same).facts

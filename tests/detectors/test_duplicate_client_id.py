@@ -98,7 +98,7 @@ def test_what_waits_may_be_deleted_when_the_broker_deletes_files():
     )
     orphans = (listings(0, 300, 20, A1, A2), queues(8, {0, 1, 2, 3}))
     assert "may be deleted from 2027-01-18 10:00:00 UTC on" in found(*orphans).facts["retention"]
-    assert found(*orphans, hour).facts["retention"].endswith(" on, at hour 04 of the broker's day (deleteWhen)")
+    assert found(*orphans, hour).facts["retention"].endswith(" on, at hour 4 of the broker's day (deleteWhen)")
 
 
 @pytest.mark.parametrize(

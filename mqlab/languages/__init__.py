@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LANGUAGES = ("en", "zh")
 ENGLISH = "en"
+_TAGS = {"zh": "zh-CN"}
 _NAMES = ("group", "topic", "client_id", "node", "peer", "owner", "party")
 _SPOKEN: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
@@ -47,6 +48,11 @@ def speak(language: str) -> None:
 def spoken() -> str:
     """The language that is spoken."""
     return _SPOKEN.get()
+
+
+def language_tag() -> str:
+    """What the language that is spoken is called on a page (BCP 47)."""
+    return _TAGS.get(spoken(), spoken())
 
 
 def said(text: str) -> str:

@@ -54,7 +54,7 @@ class PathRow:
     doubled: int = 0
     unknown: int = 0
     partly: frozenset[str] = frozenset()
-    """Columns that some partition does not tell, so that their sum is a lower bound."""
+    """Columns that are a lower bound: nothing tells all of them, or some partition does not tell them."""
 
 
 def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
@@ -66,7 +66,7 @@ def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
         row, log, read = PathRow(queue, group), logs.get(queue), own.get(queue)
         if log:
             columns = {name: getattr(log, name) for name in (*_OF_LOG, "start", "end", "lost", "doubled")}
-            row = replace(row, **columns)
+            row = replace(row, **columns, partly=frozenset() if log.held_all else frozenset({"stored"}))
         if read:
             columns = {name: getattr(read, name) for name in (*_OF_GROUP, "committed", "unknown")}
             row = replace(row, **columns, lost=row.lost + read.lost, doubled=row.doubled + read.doubled)
@@ -96,7 +96,7 @@ def total(rows: Sequence[PathRow]) -> PathRow:
         bound=_joint({row.bound for row in rows if row.lost or row.bound}),
         doubled=sum(row.doubled for row in rows),
         unknown=sum(row.unknown for row in rows),
-        partly=frozenset(name for name, values in columns.items() if None in values),
+        partly=frozenset(name for name, values in columns.items() if None in values).union(*(r.partly for r in rows)),
     )
 
 

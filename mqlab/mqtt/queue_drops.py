@@ -39,6 +39,8 @@ class QueueCase:
     """The last of the client's sessions; None where no connection is known."""
     counter: float | None
     """How far the broker's own count of dropped messages rose, for all its clients."""
+    stands: float | None = None
+    """Where that count stood last, since the broker's start."""
 
     @property
     def limit(self) -> int | None:
@@ -158,10 +160,11 @@ def _cases(facts: Facts) -> Iterator[QueueCase]:
     for client in sorted({e.client_id or "" for e in lines} | {*listed, *known}):
         own = [s for s in sessions(facts) if s.client_id == client]
         broker = own[-1].broker if own else None
-        counter = brokers.increase(brokers.gauge(facts, "mqtt.publish_dropped", broker), 0.0, END)
+        series = brokers.gauge(facts, "mqtt.publish_dropped", broker)
+        counter, stands = brokers.counted(facts, series, broker), brokers.value(series, END)
         yield QueueCase(
             client, broker, brokers.queue(facts, broker), tuple(e for e in lines if e.client_id == client),
-            listed.get(client), known.get(client), own[-1] if own else None, counter,
+            listed.get(client), known.get(client), own[-1] if own else None, counter, stands,
         )  # fmt: skip
 
 

@@ -185,3 +185,20 @@ def test_a_member_of_a_share_group_that_falls_silent_may_be_away():
 def test_a_queue_of_which_nothing_else_is_told_is_not_called_slow():
     (one,) = detect(facts(log("10:00:00 - starting\n10:02:40 app dropping"), counter(200))).findings
     assert one.statement.startswith("app is too slow or offline (its connections are not in the material);")
+
+
+def test_a_counter_that_was_read_once_has_counted_since_the_start_of_its_broker():
+    once = series("mqtt.publish_dropped", [1400], start=590, source="metrics/sys.log")
+    (one,) = detect(facts(log(), SUBSCRIBED, CONF, once)).findings
+    assert one.measures["lost_records"] == 1400
+    assert "not in the material" not in one.statement
+
+
+def test_what_a_counter_without_the_start_of_its_broker_counts_is_told_as_a_counter_for_all():
+    running = log("\n".join(LOG.strip().splitlines()[1:]))
+    once = series("mqtt.publish_dropped", [1400], start=590, source="metrics/sys.log")
+    result = detect(facts(running, SUBSCRIBED, CONF, once))
+    assert (result.findings, len(result.missing)) == ((), 1)
+    assert result.missing[0].startswith("how many of the 1,400 messages that the broker counts as dropped were for app")
+    (nothing,) = detect(facts(running, SUBSCRIBED, CONF)).missing
+    assert nothing.startswith("what app lost")

@@ -7,6 +7,7 @@ Quiet: batches that are split (batch-split-loop), records that an application su
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -44,16 +45,16 @@ def detect(facts: Facts) -> Result:
 
 
 _KILLED = "task-killed"
-_CAUSE = "Caused by:"
+_CAUSE = re.compile(r"Caused by:")
 
 
 def _refusals(facts: Facts) -> list[Episode]:
     """Lines of refused records, each once: the death of a task names the refusal that it died of as its cause again."""
     every = facts.of_kind("record-too-large")
     deaths = {(e.source, e.first_at) for e in facts.of_kind(_KILLED)}
-    own = [e for e in every if not e.first.text.startswith(_CAUSE)]
+    own = [e for e in every if not _CAUSE.match(e.first.text)]
     told = {(e.source, e.value_max) for e in own}
-    again = [e for e in every if e.first.text.startswith(_CAUSE) and (e.source, e.first_at) in deaths]
+    again = [e for e in every if _CAUSE.match(e.first.text) and (e.source, e.first_at) in deaths]
     return [e for e in every if e not in again or (e.source, e.value_max) not in told]
 
 

@@ -1,7 +1,7 @@
 """Changes of membership: between steady times, by the ids that went and came."""
 
 from facts_builder import at, episode, facts, log
-from group_builder import listing, listings
+from group_builder import GROUP, listing, listings
 
 from mqlab.rocketmq.eras import member_changes
 from mqlab.units import clock
@@ -35,7 +35,16 @@ def test_a_member_that_left_shows_where_it_was_last():
 
 def test_the_lines_of_a_change_are_those_with_which_members_come_and_go():
     def line(kind, when, client, peer):
-        return episode(kind, when, "broker.log", client_id=client, group="g", peer=peer, text=f"{kind} {client}")
+        return episode(
+            kind,
+            when,
+            "broker.log",
+            client_id=client,
+            group=GROUP,
+            peer=peer,
+            system="rocketmq",
+            text=f"{kind} {client}",
+        )
 
     came = [line("consumer-connected", n, f"A@{n}", f"10.0.0.{n}:1") for n in (1, 2)]
     left = line("consumer-disconnected", 120, "A@2", "10.0.0.2:1")

@@ -146,8 +146,10 @@ def member_changes(facts: Facts) -> Iterator[Change]:
 
 
 def _leaving(facts: Facts, group: str, before: Era, after: Era, ids: Counter[str]) -> tuple[Evidence, ...]:
-    """Lines with which a broker lets these go between the two."""
-    ends = (e for e in facts.of_kind("consumer-disconnected") if e.group == group and e.client_id in ids)
+    """Lines with which a broker lets these go between the two; that of an expired channel names its address only."""
+    places = {m.place for m in before.members if m.client_id in ids}
+    told = (e for e in facts.of_kind("consumer-disconnected") if e.group in (group, None))
+    ends = (e for e in told if e.client_id in ids or (not e.client_id and e.peer in places))
     lines = [e.first for e in ends if e.first_at is not None and before.since < e.first_at <= after.since]
     return tuple(lines[-_MOST:])
 

@@ -32,6 +32,8 @@ FINDINGS: tuple[tuple[str, Rule], ...] = (
     ("sources", moments.sources),
     ("later", moments.later),
     ("ended", moments.ended),
+    ("cure", moments.cure),
+    ("silent", moments.silent),
 )
 """Rules about one finding, by name."""
 WHOLE: tuple[tuple[str, Callable[[Diagnosis, Facts], Iterator[Doubt[Diagnosis]]]], ...] = (

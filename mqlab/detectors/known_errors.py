@@ -26,7 +26,7 @@ from mqlab.rocketmq.name_servers import is_name_server
 from mqlab.rows import GRID
 from mqlab.shared import benign_lines
 from mqlab.shared.actors import base_name, folder, log_end
-from mqlab.shared.working import back, connections
+from mqlab.shared.working import back, connections, owner
 from mqlab.units import clock
 
 say = words.room("known-errors")
@@ -246,7 +246,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     soon = until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace))
     connected = back(facts, (e for _, e in said)) if incident in _NO_CONNECTION else []
     ongoing = not (well or connected) and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
-    who = _names(episode.client_id or episode.group or base_name(episode.source) for _, episode in said)
+    who = _names(owner(facts, e) or e.group or base_name(e.source) for _, e in said)
     about = _names(e.peer or e.topic for error, e in said if error is lead)
     texts = INCIDENTS[incident]
     severity = _severity(facts, incident, said, ongoing=ongoing)

@@ -11,19 +11,24 @@ CONNECTED = ("connection-made", "client-connected")
 """Events that say that a client has its connection."""
 
 
+def owner(facts: Facts, episode: Episode) -> str | None:
+    """The client that an event is about: by its line, else the only one that a client's log names anywhere."""
+    if episode.client_id is not None or episode.source in _logs_of_brokers(facts):
+        return episode.client_id
+    named = {client for _, client in facts.named_clients(episode.source)}
+    return next(iter(named)) if len(named) == 1 else None
+
+
 def connections(facts: Facts, episode: Episode) -> Iterator[Episode]:
     """When the client that an event is about got its connection, before or after it.
 
-    A client's log that names none beside its lines is of the only one that it names anywhere, else of nobody known; a
-    broker's is of nobody.
+    In a client's log that names nobody, that is what the log itself tells.
     """
-    named = {client for _, client in facts.named_clients(episode.source)}
-    if episode.client_id is None and (len(named) > 1 or episode.source in _logs_of_brokers(facts)):
-        return
-    owner = episode.client_id or (next(iter(named)) if len(named) == 1 else None)
+    brokers = _logs_of_brokers(facts)
+    who, nameless = owner(facts, episode), not facts.named_clients(episode.source) and episode.source not in brokers
     for one in facts.of_kind(*CONNECTED):
-        own_log = one.source == episode.source and not one.client_id and len(named) < 2
-        if own_log or (owner is not None and one.client_id == owner):
+        own_log = one.source == episode.source and not one.client_id
+        if (own_log and (who is not None or nameless)) or (who is not None and one.client_id == who):
             yield one
 
 

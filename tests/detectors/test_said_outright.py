@@ -448,3 +448,13 @@ def test_a_name_server_that_is_slow_is_no_overloaded_broker():
     assert found("broker-overloaded", LOG, slow) is not None
     assert found("broker-overloaded", LOG, slow, named) is None
     assert found("broker-overloaded", LOG, again(error, 1800, 300, peer="10.9.1.9:9876")) is None
+
+
+def test_a_client_that_its_broker_and_its_own_log_know_counts_once_under_its_id():
+    own = [LOG, episode("client-configured", 60, client_id="till-3")]
+    told = said(LEAD["broker-unreachable"], 1800, source="brokers/mosquitto.log", client_id="till-3")
+    one = found("broker-unreachable", *own, again(LEAD["broker-unreachable"], 1800, 300), told)
+    assert (one.subject, one.measures["actors"]) == ("till-3", 1)
+    several = found("broker-unreachable", *own, episode("client-configured", 60, client_id="till-4"),
+                    again(LEAD["broker-unreachable"], 1800, 300))  # fmt: skip
+    assert several.subject == "app", "its log names two clients: it may be either"

@@ -17,7 +17,7 @@ from mqlab.findings import Change, Result, Severity
 from mqlab.hypotheses import Hypothesis
 from mqlab.mqtt.chain_stages import Chain, Gap, Stage, Step, Whereabouts
 from mqlab.screen import screen
-from mqlab.selfcheck import checked, findings_checked
+from mqlab.selfcheck import checked, findings_checked, from_first
 from mqlab.units import moment
 from mqlab.verdict import diagnose
 
@@ -526,3 +526,22 @@ def test_what_was_withdrawn_before_stays_told():
     told = checked(replace(DIAGNOSIS, clear=(FINDING.incident,), withdrawn=(before,)), FACTS)
 
     assert [one.rule for one in told.withdrawn] == ["parts", "place"]
+
+
+@pytest.mark.parametrize(
+    ("begin", "first"), [("09:59:55", "10:00"), ("09:59:49", "09:59:49"), ("10:00:05", "10:00:05")]
+)
+def test_what_is_counted_by_ten_seconds_begins_no_earlier_than_its_source(begin, first):
+    text = words.Text("session-queue-drop", "statement", {"state": "slow", "subject": "a", "since": moment(at(begin))})
+    told = from_first(replace(CITED, started_at=moment(at(begin)), statement=text), about(log(), *SPLITS))
+    assert told.started_at == told.statement.values["since"] == moment(at(first))
+
+
+def test_what_is_counted_by_ten_seconds_begins_no_earlier_than_its_broker():
+    start = episode("broker-starting", 5, "mosquitto.log")
+    for begin, first in (("10:00:00", "10:00:05"), ("10:00:10", "10:00:10")):
+        told = from_first(replace(CITED, started_at=moment(at(begin))), about(log(), start, *SPLITS))
+        assert told.started_at == moment(at(first))
+    earlier = episode("broker-starting", -600, "other.log")
+    told = from_first(replace(CITED, started_at=moment(at(0))), about(log(), start, earlier, *SPLITS))
+    assert told.started_at == moment(at(0)), "another broker ran"

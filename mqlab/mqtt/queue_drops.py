@@ -109,10 +109,18 @@ class QueueCase:
 
     @property
     def span(self) -> Span | None:
-        """When the messages that are lost were published, from the first to the last."""
-        if self.lost_rows:
-            return min(r.first_at for r in self.lost_rows), max(r.last_at for r in self.lost_rows)
-        return (min(self.moments), max(self.moments)) if self.moments else None
+        """When it dropped: from the broker's line, else the first message that is lost, to the last one of either.
+
+        A publisher dates its messages by its own clock, and not all that are missing went to the queue: where the
+        broker's first line lies among them, that is when it began.
+        """
+        told = self.moments
+        if not self.lost_rows:
+            return (min(told), max(told)) if told else None
+        first, last = min(r.first_at for r in self.lost_rows), max(r.last_at for r in self.lost_rows)
+        began = min((at for at in told if first - EDGE <= at <= last), default=first)
+        # A line that writes whole seconds tells no more of the second in which the first one was published.
+        return first if began == int(first) else began, last
 
     @property
     def survivors(self) -> float:

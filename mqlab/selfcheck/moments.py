@@ -11,9 +11,10 @@ from mqlab.facts import Facts
 from mqlab.findings import Finding
 from mqlab.precedence import is_over, own_events, pace
 from mqlab.rows import GRID
-from mqlab.selfcheck.claims import Around, Doubt, say, without_begin, without_end
+from mqlab.selfcheck.claims import Around, Doubt, say, saying, without_begin, without_end
 from mqlab.selfcheck.reach import reach
 
+_STARTS = ("broker-starting", "rocketmq-broker-started")
 _ALONE = frozenset({"consumer-offline"})
 """Classes of a group without members."""
 _JOINING = ("join-completed", "consumer-connected")
@@ -42,6 +43,23 @@ def sources(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
         first, last = units.moment(known[0] - GRID), units.moment(known[1] + GRID)
         if first is not None and last is not None:
             yield from _within(finding, first, last)
+
+
+def from_first(finding: Finding, facts: Facts) -> Finding:
+    """*finding* that begins no earlier than its sources, nor than any broker, where it is counted by ten seconds.
+
+    The ten seconds may begin before the first line that is counted in them.
+    """
+    begin = finding.started_at.timestamp() if finding.started_at else None
+    own = reach(facts, {place.source for place in finding.evidence})
+    starts = [one.first_at for one in facts.of_kind(*_STARTS) if one.first_at is not None]
+    firsts = [*([own[0]] if own else []), *([min(starts)] if starts else [])]
+    late = max((at for at in firsts if begin is not None and at - GRID <= begin < at), default=None)
+    first = units.moment(late)
+    if first is None:
+        return finding
+    told = saying(replace(finding, started_at=first), since=first)
+    return told if told.ended_at is None or told.ended_at >= first else replace(told, ended_at=first)
 
 
 def later(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:

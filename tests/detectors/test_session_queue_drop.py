@@ -1,7 +1,7 @@
 """Full queues of sessions: how many messages they dropped, which survived, and what is no full queue."""
 
 import pytest
-from facts_builder import episode, facts, ramp, series, settings
+from facts_builder import at, episode, facts, ramp, series, settings
 from mqtt_builder import broker
 from mqtt_mail import mail, noted
 
@@ -202,3 +202,15 @@ def test_what_a_counter_without_the_start_of_its_broker_counts_is_told_as_a_coun
     assert result.missing[0].startswith("how many of the 1,400 messages that the broker counts as dropped were for app")
     (nothing,) = detect(facts(running, SUBSCRIBED, CONF)).missing
     assert nothing.startswith("what app lost")
+
+
+def test_it_begins_with_the_line_of_the_broker_where_that_lies_among_what_is_lost():
+    losing = noted(mail(oldest, start=2, seconds=598))
+    (one,) = detect(facts(log(), SUBSCRIBED, CONF, counter(1400), losing)).findings
+    assert one.started_at.timestamp() == at("10:02:40")
+    late = log(LOG.replace("10:02:40 app dropping", "10:03:10 app dropping"))
+    (other,) = detect(facts(late, SUBSCRIBED, CONF, counter(1400), losing)).findings
+    assert other.started_at.timestamp() == at("10:03:10")
+    unseen = log(LOG.replace("10:02:40 app dropping", "10:09:10 app dropping"))
+    (none,) = detect(facts(unseen, SUBSCRIBED, CONF, counter(1400), losing)).findings
+    assert at("10:02:38") <= none.started_at.timestamp() <= at("10:02:42")

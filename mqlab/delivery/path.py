@@ -344,7 +344,11 @@ def _parts(audit: Audit, tz: tzinfo) -> Iterator[str]:
                 if whole.handled is None
                 else f"{waiting} not yet handled by {group}"
             )
-    for toll in doubles(audit):
+    tolls = sorted(doubles(audit), key=lambda toll: toll.where)
+    for where, own in ((where, list(same)) for where, same in groupby(tolls, lambda toll: toll.where)):
         # A finding that did it may count those of its own time.
-        when = between(toll.since, toll.until, tz) if toll.incident == UNEXPLAINED else ""
-        yield f"{toll.words} doubled {toll.where}" + (f" ({when})" if when else "")
+        explained = any(toll.incident != UNEXPLAINED for toll in own)
+        when = "" if explained else between(own[0].since, own[0].until, tz)
+        least, most = sum(toll.least for toll in own), sum(toll.most for toll in own)
+        words = bounded(sum(toll.records for toll in own), least, most)
+        yield f"{words} doubled {where}" + (f" ({when})" if when else "")

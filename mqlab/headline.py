@@ -1,31 +1,32 @@
 """One sentence that says what an incident cost and why: the title of its report.
 
-``4,310 acknowledged records of payments.events lost: a broker that was out of sync took over``. The words of each class
-stand in the catalogue as templates, whose slots are measures and facts of the finding: ``{lost_records:record}`` is
-``1 record`` or ``4,310 records``, ``{split_count?}`` only has to be there.
+``4,310 acknowledged records of payments.events lost: a broker that was out of sync took over``. The words stand in the
+room of each class (``title-cost``, ``title-cause``, ``onset``), and show measures and facts of the finding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from string import Formatter
+from collections.abc import Iterator, Mapping, Sequence
 
-from mqlab import units
-from mqlab.catalogue import INCIDENTS, Incident
+from mqlab import units, words
+from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.hypotheses import is_likely
 from mqlab.known_errors import known_errors
 from mqlab.notes import IncidentNotes
 from mqlab.scope import SYSTEMS
-from mqlab.words import room
+from mqlab.units import Interval
+from mqlab.words.filling import Filling, Measure, Unseen, Value
 
-say = room("headline")
+say = words.room("headline")
 
 _LONGEST_NAME = 60
 _SHARE = "$share/"
 _NOT_TOLD = "?"
+_COST, _CAUSE, _ONSET = "title-cost", "title-cause", "onset"
+_OF_PLUGINS = {_COST: "cost", _CAUSE: "cause", _ONSET: "begins"}
+"""What the texts of a class are called in the catalogue of a plug-in."""
 _RANGES = ("_low", "_high"), ("_least", "_most")
 """What names of measures end with that bound another one."""
 _APART = frozenset({
@@ -49,7 +50,7 @@ def lead(diagnosis: Diagnosis) -> Finding | None:
 
 def begins(diagnosis: Diagnosis, finding: Finding) -> str:
     """What began when the finding did, in a few words."""
-    return _filled(_texts(finding).begins, _slots(diagnosis, finding))
+    return _told(finding.incident, _ONSET, _seen(diagnosis, finding)) or ""
 
 
 def counted(diagnosis: Diagnosis) -> frozenset[str]:
@@ -57,35 +58,43 @@ def counted(diagnosis: Diagnosis) -> frozenset[str]:
     first = lead(diagnosis)
     if first is None:
         return frozenset()
-    slots = _slots(diagnosis, first)
-    template = next((one for one in _texts(first).cost if _filled([one], slots)), "")
-    return frozenset(name for _, name, _, _ in Formatter().parse(template) if name and name in first.measures)
+    seen = _seen(diagnosis, first)
+    cost = _told(first.incident, _COST, seen)
+    without = {name: _told(first.incident, _COST, {**seen, name: None}) for name in first.measures if name in seen}
+    return frozenset(name for name, told in without.items() if told != cost)
 
 
 def amount(diagnosis: Diagnosis, finding: Finding, name: str) -> str:
     """A measure as the title tells it, with its bounds and that of findings whose numbers add up; empty if zero."""
-    return dict(_numbers(_alike(diagnosis, finding))).get(name, _Slot("")).text
+    value = dict(_numbers(_alike(diagnosis, finding))).get(name)
+    return "" if value is None else say("amount", value=value)
 
 
 def cause(incident: str) -> str:
     """The mechanism of a class in a few words, whoever it is about."""
     known = INCIDENTS.get(incident)
-    if known is None:
-        return incident.replace("-", " ")
-    return known.cause[-1] if known.cause else known.title
+    return _told(incident, _CAUSE, {}) or (known.title if known else incident.replace("-", " "))
 
 
 def _of_finding(diagnosis: Diagnosis, first: Finding) -> str:
-    texts, slots = _texts(first), _slots(diagnosis, first)
-    cost = _filled(texts.cost, slots)
-    why = _filled(texts.cause, slots) or cause(first.incident)
+    seen = _seen(diagnosis, first)
+    cost, why = (_told(first.incident, key, seen) for key in (_COST, _CAUSE))
+    why = why or cause(first.incident)
     if first.certainty is Certainty.POSSIBLE:
         return say("risk", why=why)
     if first.severity is Severity.NOTICE and not cost:
         return say("notice", why=why)
-    if first.certainty is Certainty.PROVEN:
-        return say("proven", cost=_capital(cost) or None, why=why if cost else _capital(why))
-    return say("likely", cost=_capital(cost) or None, why=why)
+    return say("proven" if first.certainty is Certainty.PROVEN else "likely", cost=cost, why=why)
+
+
+def _told(incident: str, key: str, seen: Mapping[str, Value]) -> str | None:
+    """The text *key* of a class; classes of known errors have one room, those of plug-ins bring templates."""
+    if own := getattr(INCIDENTS.get(incident), _OF_PLUGINS[key], ()):
+        try:
+            return Filling(seen, {}).first(list(own), key)
+        except Unseen:
+            return None
+    return words.seen(incident if incident in words.rooms() else "known-errors", key, {**seen, "incident": incident})
 
 
 def _of_none(diagnosis: Diagnosis) -> str:
@@ -103,54 +112,16 @@ def _of_none(diagnosis: Diagnosis) -> str:
     return say("undetermined", calm=first.incident == "healthy", likely=cause(first.incident))
 
 
-def _texts(finding: Finding) -> Incident:
-    return INCIDENTS.get(finding.incident, _UNKNOWN)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-def _filled(templates: Iterable[str], slots: _Slots) -> str:
-    """The first template of which everything is known; empty without one."""
-    for template in templates:
-        try:
-            return template.format_map(slots)
-        except KeyError:
-            continue
-    return ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    """What a template may show: with the name of a thing, so many of it."""
-
-    text: str
-    one: bool = False
-
-    def __format__(self, thing: str) -> str:
-        return f"{self.text} {thing}{'' if self.one else 's'}" if thing else self.text
-
-
-class _Slots(dict[str, _Slot]):
-    """Slots by name; one with a question mark only has to be there."""
-
-    def __missing__(self, name: str) -> str:
-        if name.endswith("?") and name[:-1] in self:
-            return ""
-        raise KeyError(name)
-
-
-def _slots(diagnosis: Diagnosis, first: Finding) -> _Slots:
+def _seen(diagnosis: Diagnosis, first: Finding) -> Mapping[str, Value]:
     """What is known of the finding, and of all of its class where their numbers add up."""
     every = _alike(diagnosis, first)
     names = [dict(_names(diagnosis, one)) for one in every]
     same = {name: text for name, text in names[0].items() if all(other.get(name) == text for other in names)}
-    return _Slots({name: _Slot(text) for name, text in same.items()} | dict(_numbers(every)))
+    return same | dict(_numbers(every))
 
 
 def _alike(diagnosis: Diagnosis, first: Finding) -> list[Finding]:
@@ -170,31 +141,19 @@ def _names(diagnosis: Diagnosis, one: Finding) -> Iterator[tuple[str, str]]:
             continue
         yield name.replace(" ", "_").replace(".", "_"), _short(text)
     if (error := known_errors().get(one.facts.get("error", ""))) is not None:
-        yield "means", error.means.partition(". ")[0].removesuffix(".")
+        yield "means", error.means
     end = units.moment(one.ended_at or diagnosis.material.window[1])
     if one.started_at is not None and end is not None and end > one.started_at:
-        lasted = units.duration((end - one.started_at).total_seconds())
-        yield "lasting", f"at least {lasted}" if one.ongoing else lasted
+        yield "lasting", say("lasting", open=one.ongoing, seconds=(end - one.started_at).total_seconds())
 
 
-def _numbers(findings: Sequence[Finding]) -> Iterator[tuple[str, _Slot]]:
+def _numbers(findings: Sequence[Finding]) -> Iterator[tuple[str, Measure]]:
     """Measures that are not zero, with their bounds where these are known."""
     for name in dict.fromkeys(name for one in findings for name in one.measures):
         known = [one.measures for one in findings if name in one.measures]
         total = sum(measures[name] for measures in known)
         if total <= 0:
             continue
-        text = units.measure(name, total)
-        for low, high in _RANGES:
-            ends = [sum(m.get(f"{name}{end}", m[name]) for m in known) for end in (low, high)]
-            least, most = (units.measure(name, end) for end in ends)
-            if least != most:
-                counted = f"{least} to {most}" if ends[0] else f"up to {most}"
-                text = counted if float(total).is_integer() else f"about {text}"
-        yield name, _Slot(text, one=text == "1")
-
-
-_UNKNOWN = Incident(
-    slug="", family="", title="", systems=(), what="", proves="", looks_like="", needs=(), commands=(), mechanism="",
-    confirm="", mitigate="", fix="", verify="",
-)  # fmt: skip
+        ends = [[sum(m.get(f"{name}{end}", m[name]) for m in known) for end in pair] for pair in _RANGES]
+        low, high = next((pair for pair in ends if pair[0] != pair[1]), (total, total))
+        yield name, Measure(name, Interval(low, total, high), rough=True)

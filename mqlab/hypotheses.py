@@ -35,12 +35,13 @@ from mqlab.marks import (
 from mqlab.plugins import remembered
 from mqlab.scope import RULES, anything
 from mqlab.shared.benign_lines import STARTS, remark
-from mqlab.shared.wording import few
 from mqlab.sources import Role
 from mqlab.symptoms.unexplained import Symptom, explained, trouble
 from mqlab.traces import traces
-from mqlab.units import counted
 from mqlab.wordings import wordings
+from mqlab.words import room
+
+say = room("hypotheses")
 
 SHOWN = 4
 """Hypotheses that a reader can weigh against each other."""
@@ -139,7 +140,7 @@ def beside(
     marks = [*suspected(unchecked)]
     marks += [mark for mark in traces(facts) if any(mark.kind in signs(slug) for slug in behind & unchecked.keys())]
     marks += [
-        Mark(slug, len(f.evidence), f"{f.incident} of {f.subject} may have brought it about", f.evidence[:LINES], None)
+        Mark(slug, len(f.evidence), say("may-bring", incident=f.incident, subject=f.subject), f.evidence[:LINES], None)
         for f in findings
         if f.incident in found
         for slug in INCIDENTS[f.incident].may_bring
@@ -208,9 +209,6 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
     return mark.kind in trouble() or mark.kind not in words()
 
 
-_SELDOM = ("it was seen too seldom, or was over too soon, to be sure",)
-
-
 def _noticed(facts: Facts, findings: Sequence[Finding], others: int) -> Iterator[_Ranked]:
     """Classes of which too little was seen for more than a notice, beside *others*: lines of the other signs.
 
@@ -221,14 +219,14 @@ def _noticed(facts: Facts, findings: Sequence[Finding], others: int) -> Iterator
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
             settle = _settle(facts, incident, incident.needs, incident.anywhere)
             told = printed_by(finding.facts.get("software", ""), finding.facts.get("versions", "all"))
-            explains = (f"{finding.statement}{told}",)
+            explains = (say("noticed", statement=finding.statement, printed=told or None),)
             error = known_errors().get(finding.facts.get("error", ""))
             lines = finding.measures.get("lines", 0)
             weight = round(max(lines, 1) / (max(lines, 1) + others), 2)
             rank = (0.0, False, False, True, False, True, -lines) if error and error.vague else (-1.0, number)
             yield (
                 rank,
-                Hypothesis(incident.slug, weight, explains, finding.evidence[:LINES], _SELDOM, (), settle),
+                Hypothesis(incident.slug, weight, explains, finding.evidence[:LINES], (say("seldom"),), (), settle),
             )
 
 
@@ -236,20 +234,18 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     """Nothing unusual, in material that does not suffice to say more."""
     started = facts.of_kind(*STARTS, "app-started", "client-created")
     lines = sum(c.lines for c in facts.coverage)
-    what = f"a start ({words().get(started[0].kind, started[0].kind)})" if started else "nothing unusual"
+    start = words().get(started[0].kind, started[0].kind) if started else None
     remarks = sum(s.lines for s in facts.shapes if s.level == "WARN" and remark(facts, s))
-    loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
-    told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
+    told = say("quiet", start=start, lines=lines, remarks=remarks)
     ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & incident.anywhere}
     open_ = [(slug, result.missing) for slug, result in results.items() if result.missing and slug in ours]
     unchecked = next(((slug, missing) for slug, missing in open_ if not results[slug].silent), None)
-    classes = f"{len(open_)} class{'' if len(open_) == 1 else 'es'}"
     return Hypothesis(
         incident="healthy",
         weight=1.0,
         explains=(told,),
         evidence=tuple(episode.first for episode in started[:1]),
-        against=(f"too little to call the whole healthy: {classes} could not be checked",),
+        against=(say("too-little", classes=len(open_)),),
         unexplained=(),
         settle=_settle(facts, INCIDENTS[unchecked[0]], unchecked[1], systems) if unchecked else (),
     )
@@ -261,7 +257,7 @@ _HALF = 0.5
 
 def is_likely(first: Hypothesis) -> bool:
     """Whether the *first* hypothesis explains most of what was seen, and nothing speaks against it."""
-    return first.incident == "healthy" or (first.weight > _HALF and first.against in ((), _SELDOM))
+    return first.incident == "healthy" or (first.weight > _HALF and set(first.against) <= {say("seldom")})
 
 
 def sentence(ranked: Sequence[Hypothesis]) -> str:
@@ -269,13 +265,16 @@ def sentence(ranked: Sequence[Hypothesis]) -> str:
     if not ranked:
         return ""
     first, *others = ranked
-    rest = f", or {few([h.incident for h in others], 2, 'others')}" if others else ""
     if first.incident == "healthy":
-        return f"{first.explains[0][:1].upper()}{first.explains[0][1:]}; {first.against[0]}."
-    why = first.explains[0].partition(". ")[0].removesuffix(".")
-    told = f"Most likely {first.incident} ({why}){rest}." if is_likely(first) else ""
-    told = told or f"It may be {first.incident} ({why}){rest}."
-    return f"{told} To tell: {first.settle[0].missing}." if first.settle else told
+        return say("healthy", told=first.explains[0], against=first.against[0])
+    return say(
+        "sentence",
+        likely=is_likely(first),
+        incident=first.incident,
+        why=first.explains[0],
+        others=[one.incident for one in others] or None,
+        missing=first.settle[0].missing if first.settle else None,
+    )
 
 
 def _hypothesis(
@@ -288,13 +287,13 @@ def _hypothesis(
 ) -> Hypothesis:
     own = [mark for mark in ours if mark.kind in (incident.slug, *signs(incident.slug))]
     first = sorted(ours, key=lambda mark: (mark not in own, -mark.lines))
-    against = []
+    against: list[str] = []
     if incident.signs and not own:
-        against.append(f"no sign of its own is there: {few([words().get(kind, kind) for kind in incident.signs], 2)}")
+        against.append(say("no-sign", signs=[words().get(kind, kind) for kind in incident.signs]))
     if result.rejected:
         against.append(result.rejected)
     elif found_nothing(result):
-        against.append("its rule looked at this material and found nothing")
+        against.append(say("nothing-found"))
     return Hypothesis(
         incident=incident.slug,
         weight=round(weight, 2),

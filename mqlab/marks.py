@@ -22,7 +22,6 @@ from mqlab.rows import Shape
 from mqlab.shared.actors import log_end
 from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
 from mqlab.shared.queues import lag
-from mqlab.shared.wording import few
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
 from mqlab.wordings import wordings
 from mqlab.words import room
@@ -239,10 +238,10 @@ def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
     who = Counter[str]()
     for episode in episodes:
         who[episode.client_id or episode.group or episode.topic or episode.node or ""] += episode.count
-    named = few([name for name, _ in who.most_common() if name], 3)
+    names = [name for name, _ in who.most_common() if name]
     at = episodes[0].first_at
     printed = _printed_by(kind) or None
-    text = say("mark", what=words()[kind], versions=printed, times=lines, at=at, names=named or None)
+    text = say("mark", what=words()[kind], versions=printed, times=lines, at=at, names=names)
     places = tuple(episode.first.because(words()[kind]) for episode in episodes[:LINES])
     return Mark(kind, lines, text, places, at)
 

@@ -11,7 +11,6 @@ from typing import Any
 from mqlab.errors import MqlabError
 from mqlab.facts import Facts, Series
 from mqlab.rows import Coverage, Minute, Volume
-from mqlab.shared.wording import few
 
 _BY_TIME = (
     "episodes", "positions", "clients", "assignments", "tallies", "deliveries", "batches", "fates", "flows",
@@ -30,8 +29,11 @@ class AbsentError(MqlabError):
 
     def __init__(self, what: str, asked: str, there: Collection[str]) -> None:
         near = [*get_close_matches(asked, there, _SHOWN), *sorted(there)]
-        listed = few(list(dict.fromkeys(near)), _SHOWN)
-        known = f"Those that do: {listed}." if there else f"The material names no {what} at all."
+        listed = [*dict.fromkeys(near)]
+        more = f" and {len(listed) - _SHOWN} more" if listed[_SHOWN:] else ""
+        known = (
+            f"Those that do: {', '.join(listed[:_SHOWN])}{more}." if there else f"The material names no {what} at all."
+        )
         super().__init__(f"The {what} {asked!r} does not occur in the material. {known}")
 
 

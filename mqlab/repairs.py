@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from mqlab import units
 from mqlab.findings import Change, Finding, Severity
-from mqlab.shared.wording import few
+from mqlab.words import room
+
+say = room("repairs")
 
 _OWNERS = ("producer", "consumer", "topic", "broker")
 """Whose settings the first word of a change names."""
-_SHOWN = 3
 
 
 def names(finding: Finding) -> list[str]:
@@ -50,16 +51,14 @@ def with_repairs(finding: Finding, happened: Sequence[Change], until: float | No
     made = repairs(finding, happened) if finding.severity > Severity.NOTICE else []
     if not made:
         return finding
-    told = f"Changed already: {few([_told(one) for one in made], _SHOWN)}."
     done, seen = max(one.at or 0.0 for one in made), finding.ended_at
-    if seen is None or until is None:
-        return replace(finding, mitigate=" ".join((told, finding.mitigate)))
-    if seen.timestamp() > done:
-        again = f"It was seen after that, last at {units.clock(seen)}."
-        return replace(finding, mitigate=" ".join((told, again, finding.mitigate)))
-    gone = f"It was not seen after that, up to {units.clock(until)}. Verify before you change more."
-    return replace(finding, ongoing=False, mitigate=" ".join((told, gone)))
+    known = seen is not None and until is not None
+    again = seen if known and seen is not None and seen.timestamp() > done else None
+    over = until if known and again is None else None
+    then = None if over is not None else finding.mitigate
+    told = say("changed", each=tuple(map(_told, made)), again=again, until=over, then=then)
+    return replace(finding, ongoing=finding.ongoing and over is None, mitigate=told)
 
 
 def _told(change: Change) -> str:
-    return f"{change.what} {change.before} → {change.after} ({units.clock(change.at)})"
+    return say("change", what=change.what, before=change.before, after=change.after, at=units.moment(change.at))

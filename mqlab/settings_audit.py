@@ -87,7 +87,7 @@ def _due(facts: Facts) -> Iterator[_Risk]:
 
 
 def _name(row: Risk) -> str:
-    return row.owner.partition(" ")[2]
+    return row.who or ""
 
 
 def _producers(facts: Facts) -> list[str | None]:

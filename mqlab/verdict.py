@@ -187,7 +187,7 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
 
 def _with_intact(facts: Facts, told: str) -> str:
     """What is *told*, and which topics are known to have lost nothing."""
-    return listed(filter(None, (told, intact(audits(facts)).strip())), " ")
+    return listed(filter(None, (told, intact(audits(facts)))), " ")
 
 
 def _weighed(

@@ -72,8 +72,21 @@ def doubled(text, *, topic="orders", side="group", group="sink", how="by ids") -
 def risk(setting, value, owner, *, records=None, low=0, high=None, due=None, may="records are lost") -> Risk:
     """What a setting may do."""
     where = (Evidence(f"clients/{owner.split()[-1]}.log", 2, f"{setting} = {value}"),)
+    scope, _, who = owner.partition(" ")
     return Risk(
-        setting, owner, value, "as it stands", may, "acks1-failover-loss", records, low, high, "rate × time", where, due
+        setting,
+        scope,
+        who,
+        value,
+        "as it stands",
+        may,
+        "acks1-failover-loss",
+        records,
+        low,
+        high,
+        "rate × time",
+        where,
+        due,
     )
 
 

@@ -42,6 +42,8 @@ def test_every_field_says_something(slug):
     optional = {
         "benign",
         "cost",
+        "cause",
+        "begins",
         "accounts_for",
         "alone",
         "signs",

@@ -1,11 +1,13 @@
 """Titles and courses: what it cost and why, in words that do not say more than is known."""
 
+import re
 import string
 from dataclasses import replace
 
 import pytest
 from report_example import at, diagnosis, facts, oversize, split_loop
 
+from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.commands import read_toml
 from mqlab.diagnosis import Verdict
@@ -90,18 +92,20 @@ def test_what_somebody_wrote_is_the_title():
 
 
 @pytest.mark.parametrize("slug", INCIDENTS)
-def test_templates_of_a_class_name_only_what_findings_have_and_the_last_cause_needs_nothing(slug):
-    texts = INCIDENTS[slug]
+def test_titles_of_a_class_show_only_what_findings_have_and_the_mechanism_can_be_told_without(slug):
+    room = slug if slug in words.rooms() else "known-errors"
+    texts = words.catalogue(room, words.ENGLISH)
     slots = {
         name.removesuffix("?")
-        for one in (*texts.cost, *texts.cause, *texts.begins)
-        for _, name, _, _ in string.Formatter().parse(one)
+        for key in ("title-cost", "title-cause", "onset")
+        for template in re.findall(r"\{.*\}", repr(texts.get(key, "")))
+        for _, name, _, _ in string.Formatter().parse(template)
         if name
     }
-    known = {"subject", "owner", "topic", "group", "lasting", "means", "who", "compression_type"}
+    known = {"subject", "owner", "topic", "group", "lasting", "means", "who", "compression_type", "incident"}
     assert slots <= known | read_toml("measures.toml")["measures"].keys()
-    assert "{" not in texts.cause[-1]
-    assert texts.begins
+    assert words.seen(room, "title-cause", {"incident": slug})
+    assert texts["onset"]
 
 
 def parts(*found, changes=()):

@@ -102,7 +102,8 @@ def test_a_topic_whose_log_went_back_is_audited_without_any_ledger():
     (one,) = audits(facts(two, back, acks("1"), BROKERS))
     assert (one.topic, one.outcome) == ("orders", Outcome.LOST)
     assert one.statement == (
-        "Nothing shows what was acknowledged; 0 to 60 of orders-0 (offsets 100–159) are gone from the log. "
+        "Which records were acknowledged is not in the material; "
+        "0 to 60 of orders-0 (offsets 100–159) are gone from the log. "
         "By mechanism: acks1-failover-loss."
     )
     assert [row.acked for row in one.log] == [None]

@@ -11,19 +11,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.comparing.sides import ABSENT, FOUND, NOT_CHECKED, Load, Side
+from mqlab.comparing.sides import ABSENT, CLEAR, FOUND, NOT_CHECKED, Load, Side, State
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding
 from mqlab.known_errors import words
 from mqlab.scope import SYSTEMS, systems
-from mqlab.shared.wording import few
-from mqlab.units import duration, factor
+from mqlab.words import room
+from mqlab.words.filling import Value
 
-SAME_MATERIAL, SAME_INCIDENT = "the same material", "the same incident"
-SAME_PLACE, SAME_CAUSE = "the same cause, in the same place", "the same cause, in another place"
-SAME_CLASS = "the same class, of another kind"
-REPAIRED, NOT_SHOWN, UNKNOWN = "repaired, as far as B shows", "not seen in B, which proves no repair", "not known"
-NEW, ANOTHER, SYSTEMS_DIFFER, NEITHER = "new in B", "another incident", "different systems", "no incident in either"
+say = room("comparison")
+
+SAME_MATERIAL, SAME_INCIDENT, SAME_CLASS = say("same-material"), say("same-incident"), say("same-class")
+SAME_PLACE, SAME_CAUSE = say("same-place"), say("same-cause")
+REPAIRED, NOT_SHOWN, UNKNOWN = say("repaired"), say("not-shown"), say("not-known")
+NEW, ANOTHER, SYSTEMS_DIFFER, NEITHER = say("new"), say("another"), say("systems-differ"), say("neither")
 
 COMPARABLE = 0.5
 """Share of A's load that B must have carried at least. Judgement: limits of time and size are not reached by halves."""
@@ -53,20 +54,15 @@ class Answer:
 def answer(a: Side, b: Side) -> Answer:
     """The relation of *b* to *a*."""
     if _rows(a.facts) == _rows(b.facts):
-        both = a.diagnosis.verdict.incident
-        return Answer(SAME_MATERIAL, f"A and B are the same material: no difference. Both say {both}.")
+        return Answer(SAME_MATERIAL, say("both-say", verdict=a.diagnosis.verdict.incident))
     if a.lead is None:
         return _without(a, b)
     same = [one for one in b.of(a.lead.incident) if b.lead is not None and b.state(one.incident).name == FOUND]
     if same:
         return _again(a, b, a.lead, same)
     if not systems(a.facts) & systems(b.facts):
-        return Answer(
-            SYSTEMS_DIFFER,
-            f"A and B tell of different systems: A is {_systems(a)} with {a.lead.incident}, B is {_systems(b)}; "
-            f"B cannot say anything about {a.lead.incident}.",
-            _other(a, b),
-        )
+        told = say("both-systems", a=_systems(a), incident=a.lead.incident, b=_systems(b))
+        return Answer(SYSTEMS_DIFFER, told, _other(a, b))
     return _gone(a, b, a.lead)
 
 
@@ -75,7 +71,7 @@ def _rows(facts: Facts) -> tuple[object, ...]:
 
 
 def _systems(side: Side) -> str:
-    return few([SYSTEMS[name] for name in sorted(systems(side.facts))], 3) or "of no known system"
+    return say("systems", systems=[SYSTEMS[name] for name in sorted(systems(side.facts))])
 
 
 def _without(a: Side, b: Side) -> Answer:
@@ -83,25 +79,29 @@ def _without(a: Side, b: Side) -> Answer:
     own, other = a.diagnosis.verdict.incident, b.diagnosis.verdict.incident
     if b.lead is None:
         unsure = tuple(
-            f"{name} is undetermined: an incident may be in it that it cannot show."
+            say("undetermined", capture=name)
             for name, side in (("A", a), ("B", b))
             if side.diagnosis.verdict.incident == "undetermined"
         )
-        return Answer(NEITHER, f"Neither shows an incident: A is {own}, B is {other}.", unsure)
+        return Answer(NEITHER, say("neither-shows", a=own, b=other), unsure)
     state = a.state(b.lead.incident)
-    found = f"{b.lead.incident} ({b.lead.certainty.name.lower()}) at {b.lead.subject}"
+    found = say("found", **_what(b.lead), certainty=b.lead.certainty.name.lower())
     if state.name in ABSENT:
-        untold = few([name for _, name in sorted(place(b, b.lead))], 3)
-        unsure = () if _known(b, a, b.lead) else (f"A tells nothing of {untold}, where it is in B.",)
-        return Answer(NEW, f"B shows {found}, which was looked for in A and not found there: it is new in B.", unsure)
-    return Answer(
-        UNKNOWN,
-        f"B shows {found}; whether A had it is not known, because there it is {_because(state.name, state.because)}.",
-    )
+        unsure = () if _known(b, a, b.lead) else (say("nothing-in-a", names=_names(b, b.lead)),)
+        return Answer(NEW, say("new-in-b", found=found), unsure)
+    return Answer(UNKNOWN, say("not-known-in-a", found=found, **_state(state)))
 
 
-def _because(name: str, because: str) -> str:
-    return f"{name} ({because})" if because else name
+def _what(finding: Finding) -> dict[str, Value]:
+    return {"incident": finding.incident, "subject": finding.subject}
+
+
+def _state(state: State) -> dict[str, Value]:
+    return {"state": state.name, "because": state.because or None}
+
+
+def _names(side: Side, finding: Finding) -> list[str]:
+    return [name for _, name in sorted(place(side, finding))]
 
 
 # -- the same class in both ------------------------------------------------------------------------------------------
@@ -110,23 +110,22 @@ def _because(name: str, because: str) -> str:
 def _again(a: Side, b: Side, lead: Finding, same: list[Finding]) -> Answer:
     """The leading class of A was found in B as well."""
     there = next((one for one in same if place(b, one) & place(a, lead)), same[0])
-    behind = "" if there.incident == b.diagnosis.verdict.incident else f", behind {b.diagnosis.verdict.incident}"
+    leads = b.diagnosis.verdict.incident
+    told: dict[str, Value] = {
+        "incident": lead.incident,
+        "a": lead.subject,
+        "b": there.subject,
+        "leading": None if there.incident == leads else leads,
+    }
     sure = min(lead.certainty, there.certainty)
-    doubt = () if sure is Certainty.PROVEN else (f"It is {sure.name.lower()} only, in A or in B.",)
+    doubt = () if sure is Certainty.PROVEN else (say("only", certainty=sure.name.lower()),)
     if place(a, lead) & place(b, there):
         if _overlap(lead, there):
-            told = f"A and B show one incident: {lead.incident} at {lead.subject}, at the same time{behind}."
-            return Answer(SAME_INCIDENT, told, doubt)
-        then = "it is not repaired, or it came back" if _later(a, b) else "B is the earlier of the two"
-        told = f"Both show {lead.incident} at {there.subject}{behind}; {then}."
-        return Answer(SAME_PLACE, told, doubt)
+            return Answer(SAME_INCIDENT, say("one-incident", **told), doubt)
+        return Answer(SAME_PLACE, say("there-again", **told, later=_later(a, b)), doubt)
     if roles(a, lead) == roles(b, there):
-        told = f"Both show {lead.incident}: at {lead.subject} in A, at {there.subject} in B{behind}."
-        return Answer(SAME_CAUSE, told, (*doubt, *_elsewhere(a, b, lead)))
-    told = (
-        f"Both show {lead.incident}, of things that differ in kind: {lead.subject} in A, {there.subject} in B{behind}."
-    )
-    return Answer(SAME_CLASS, told, (*doubt, *_elsewhere(a, b, lead)))
+        return Answer(SAME_CAUSE, say("elsewhere-again", **told), (*doubt, *_elsewhere(a, b, lead)))
+    return Answer(SAME_CLASS, say("another-kind", **told), (*doubt, *_elsewhere(a, b, lead)))
 
 
 def place(side: Side, finding: Finding) -> frozenset[tuple[str, str]]:
@@ -142,9 +141,8 @@ def roles(side: Side, finding: Finding) -> frozenset[str]:
 
 
 def _elsewhere(a: Side, b: Side, lead: Finding) -> Iterator[str]:
-    names = [name for _, name in sorted(place(a, lead))]
     if not _known(a, b, lead):
-        yield f"B tells nothing of {few(names, 3)}: whether it goes on there is not known."
+        yield say("goes-on", names=_names(a, lead))
 
 
 def _known(a: Side, b: Side, lead: Finding) -> bool:
@@ -172,45 +170,36 @@ def _later(a: Side, b: Side) -> bool:
 
 def _gone(a: Side, b: Side, lead: Finding) -> Answer:
     """The leading class of A is not found at warning or above in B."""
-    state, what = b.state(lead.incident), f"{lead.incident} at {lead.subject}"
-    others = _other(a, b)
+    state, what, others = b.state(lead.incident), _what(lead), _other(a, b)
     if state.name == NOT_CHECKED:
-        told = f"A shows {what}; B could not be checked for it ({state.because}), so this is no repair."
-        return Answer(UNKNOWN, told, others)
+        return Answer(UNKNOWN, say("not-checked-in-b", **what, because=state.because), others)
     if state.name not in ABSENT:
-        told = f"A shows {what}; in B it is {_because(state.name, state.because)}, so this is no repair."
-        return Answer(UNKNOWN, told, others)
-    against = (*_rejected(state.name, state.because), *_doubts(a, b, lead))
-    because = comparable(a, b, lead)
+        return Answer(UNKNOWN, say("no-repair", **what, **_state(state)), others)
+    against = (*_rejected(state), *_doubts(a, b, lead))
     if not against:
-        lasted = duration(b.seconds)
-        told = (
-            f"A shows {what}; B is clear of it after {lasted} with the same kinds of "
-            f"material and a comparable load ({because})."
-        )
+        told = say("clear-in-b", **what, seconds=b.seconds, load=comparable(a, b, lead))
         return Answer(REPAIRED, told, others)
     if b.lead is not None and not _known(a, b, lead):
-        told = f"A shows {what}, B shows {b.lead.incident} at {b.lead.subject}."
+        told = say("another-in-b", **what, other=b.lead.incident, where=b.lead.subject)
         return Answer(ANOTHER, told, (*against, *others))
-    told = f"A shows {what}; B looked for it and did not find it."
-    return Answer(NOT_SHOWN, told, (*against, *others))
+    return Answer(NOT_SHOWN, say("not-found-in-b", **what), (*against, *others))
 
 
-def _rejected(name: str, because: str) -> Iterator[str]:
-    if name != "clear":
-        yield f"B is not clear of it: part of its signs are there and were disproved ({because})."
+def _rejected(state: State) -> Iterator[str]:
+    if state.name != CLEAR:
+        yield say("disproved", because=state.because)
 
 
 def _doubts(a: Side, b: Side, lead: Finding) -> Iterator[str]:
     """Each condition of a repair that does not hold."""
     if b.begin is None:
-        yield "Nothing in B is dated: whether it is later than A is not known."
+        yield say("undated")
     elif not _later(a, b):
-        yield "B does not begin after the incident of A: it cannot show a repair."
+        yield say("too-early")
     if not _known(a, b, lead):
-        yield f"B tells nothing of {few([name for _, name in sorted(place(a, lead))], 3)}, where it happened in A."
+        yield say("nothing-in-b", names=_names(a, lead))
     if lacking := sorted(a.kinds_of(lead) - b.kinds):
-        yield f"A's finding was read from what B lacks: {few(lacking, 4)}."
+        yield say("lacking", kinds=lacking)
     yield from _too_little(a, b, lead)
     yield from _not_tested(a, b, lead)
 
@@ -218,12 +207,12 @@ def _doubts(a: Side, b: Side, lead: Finding) -> Iterator[str]:
 def _too_little(a: Side, b: Side, lead: Finding) -> Iterator[str]:
     lasted = _lasted(a, lead)
     if b.seconds < lasted:
-        yield f"B covers {duration(b.seconds)}, less than the {duration(lasted)} that it lasted in A."
+        yield say("too-short", covered=b.seconds, lasted=lasted)
     pair = common_load(a, b, lead)
     if pair is None:
-        yield "How much load either carried cannot be compared: no ledger, counter or listing of queues is in both."
+        yield say("no-load")
     elif pair[1].per_second < COMPARABLE * pair[0].per_second:
-        yield f"B carried less: {comparable(a, b, lead)}."
+        yield say("less-load", load=comparable(a, b, lead))
 
 
 def _lasted(a: Side, lead: Finding) -> float:
@@ -246,9 +235,9 @@ def _not_tested(a: Side, b: Side, lead: Finding) -> Iterator[str]:
             and any(a.onset - _BEFORE <= (e.first_at or 0.0) <= a.onset + _AFTER for e in a.facts.of_kind(kind))
         ]
         if missing := [words().get(kind, kind) for kind in near if not b.facts.of_kind(kind)]:
-            yield f"It was not put to the test: shortly before the onset A tells of {few(missing, 3)}, B never does."
+            yield say("not-tested", kinds=missing)
     if told := lead.facts.get("cause"):
-        yield f"In A its cause was: {told}. Whether B saw the like is not compared."
+        yield say("cause", cause=told)
 
 
 def common_load(a: Side, b: Side, lead: Finding | None) -> tuple[Load, Load] | None:
@@ -268,7 +257,8 @@ def comparable(a: Side, b: Side, lead: Finding | None) -> str:
     if pair is None:
         return ""
     own, other = pair
-    return f"{own.words} in A, {other.words} in B, {factor(other.per_second / own.per_second)}: {own.basis}"
+    ratio = other.per_second / own.per_second
+    return say("load", a=own.words, b=other.words, ratio=ratio, basis=own.basis)
 
 
 def _other(a: Side, b: Side) -> tuple[str, ...]:
@@ -276,8 +266,6 @@ def _other(a: Side, b: Side) -> tuple[str, ...]:
     if b.lead is not None:
         state = a.state(b.lead.incident)
         if state.name == FOUND:
-            return (f"B shows {b.lead.incident} at {b.lead.subject}; A has that, too.",)
-        return (f"B shows {b.lead.incident} at {b.lead.subject}; in A that is {_because(state.name, state.because)}.",)
-    if b.diagnosis.verdict.incident == "undetermined":
-        return ("B is undetermined: something in it is unexplained, or could not be checked.",)
-    return ()
+            return (say("in-a-too", **_what(b.lead)),)
+        return (say("besides", **_what(b.lead), **_state(state)),)
+    return (say("b-undetermined"),) if b.diagnosis.verdict.incident == "undetermined" else ()

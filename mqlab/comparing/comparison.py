@@ -31,6 +31,9 @@ from mqlab.comparing.tables import NOTHING, Table, without_empty
 from mqlab.figures import comparing as figures
 from mqlab.figures.comparing import Strand
 from mqlab.measure_names import measure_words
+from mqlab.words import listed, room
+
+say = room("comparison-tables")
 
 SCHEMA = "mqlab.comparison/1"
 
@@ -62,11 +65,11 @@ def _changed(a: Side, rows: Sequence[SettingRow]) -> Iterator[str]:
     """What the page of A's class speaks of, and is different in B."""
     for row in rows:
         if a.lead is not None and a.lead.incident in row.named_by:
-            whose = f"{row.scope} {row.owners}".strip()
-            yield (
-                f"A setting that {a.lead.incident} depends on differs: {row.key} of {whose} is {row.a} in A, "
-                f"{row.b} in B."
-            )
+            yield say("changed", incident=a.lead.incident, key=row.key, whose=_whose(row), a=row.a, b=row.b)
+
+
+def _whose(row: SettingRow) -> str:
+    return say("whose", scope=row.scope, owners=row.owners or None)
 
 
 def timeline(comparison: Comparison) -> Any:
@@ -125,24 +128,22 @@ def _tables(comparison: Comparison) -> Iterator[Table]:
         _captures(comparison),
         _classes(comparison),
         Table(
-            "Measures of the same class",
-            "Of findings of one class in both: those of the same place, else the first of each."
-            if comparison.measures
-            else "No class was found in both, so there is no measure to compare.",
+            say("measures"),
+            say("measures-note") if comparison.measures else say("no-measures"),
             ("class", "measure", "A", "B", "B − A", "B / A"),
             tuple(_measure(row) for row in comparison.measures),
         ),
         _settings(comparison.settings),
         Table(
-            "Versions",
-            "" if comparison.versions else "No kind of log tells another version in B than in A.",
+            say("versions"),
+            "" if comparison.versions else say("no-versions"),
             ("of", "A", "B"),
             tuple((row.of, row.a, row.b) for row in comparison.versions),
         ),
         _lines(comparison),
         Table(
-            "What came when",
-            f"For the first time, counted from {_from(a)} in A and from {_from(b)} in B.",
+            say("moments"),
+            say("moments-note", a=_from(a), b=_from(b)),
             ("what", "A", "B"),
             tuple((row.what, since(row.a), since(row.b)) for row in comparison.moments),
         ),
@@ -152,7 +153,7 @@ def _tables(comparison: Comparison) -> Iterator[Table]:
 def _captures(comparison: Comparison) -> Table:
     sides = (comparison.a, comparison.b)
     loads: Sequence[str] = [one.words for one in comparison.load] if comparison.load else [NOTHING, NOTHING]
-    basis = f"load: {comparison.load[0].basis}" if comparison.load else "load: nothing counts it in both"
+    basis = say("load", basis=comparison.load[0].basis if comparison.load else None)
     rows = (
         ("verdict", *(side.diagnosis.verdict.incident for side in sides)),
         ("where", *(side.lead.subject if side.lead else NOTHING for side in sides)),
@@ -160,21 +161,18 @@ def _captures(comparison: Comparison) -> Table:
         ("material begins, UTC", *(units.stamp(side.begin) for side in sides)),
         ("it covers", *(units.duration(side.seconds) for side in sides)),
         (basis, *loads),
-        ("read there only", *(", ".join(sorted(one.kinds - other.kinds)) for one, other in (sides, sides[::-1]))),
+        ("read there only", *(listed(sorted(one.kinds - other.kinds), ", ") for one, other in (sides, sides[::-1]))),
     )
     told = tuple(row for row in rows if any(row[1:]))
-    return Table("The two captures", "", ("of each", f"A: {sides[0].name}", f"B: {sides[1].name}"), told)
+    named = (say("named", letter=letter, capture=side.name) for letter, side in zip("AB", sides, strict=True))
+    return Table(say("captures"), "", ("of each", *named), told)
 
 
 def _classes(comparison: Comparison) -> Table:
     found = sum(FOUND in (row.a, row.b) for row in comparison.classes)
-    rows = tuple((r.incident, f"{r.a} → {r.b}", r.reading, r.because) for r in comparison.classes)
-    note = (
-        "Only clear and rejected say that a class was looked for and not found; not checked says nothing about it."
-        if rows
-        else "Every class ended the same way in both, and none was found."
-    )
-    return Table("Verdicts", note, ("class", "A → B", "read as", "because"), rows, first=found)
+    rows = tuple((r.incident, say("states", a=r.a, b=r.b), r.reading, r.because) for r in comparison.classes)
+    note = say("classes-note") if rows else say("no-classes")
+    return Table(say("classes"), note, ("class", "A → B", "read as", "because"), rows, first=found)
 
 
 def _measure(row: MeasureRow) -> tuple[str, ...]:
@@ -189,21 +187,16 @@ def difference(name: str, value: float) -> str:
     """By how much a measure is higher or lower, in its own unit; shares differ by points."""
     sign = "+" if value > 0 else "−"
     if {"fraction", "share"} & set(name.split("_")):
-        return f"{sign}{abs(value) * 100:.1f} points"
+        return say("points", sign=sign, points=abs(value) * 100)
     return f"{sign}{units.measure(name, abs(value))}"
 
 
 def _settings(rows: Sequence[SettingRow]) -> Table:
     usual = sum(bool(row.named_by) or not (row.local or row.scope == "application") for row in rows)
     named = any(row.named_by for row in rows)
-    note = (
-        f"{'First those that the page of a found class speaks of. ' if named else ''}"
-        "Compared are owners that both name, else all of a kind together; what only one side tells is no difference."
-        if rows
-        else "No setting that both tell has another value in B than in A."
-    )
-    cells = tuple((f"{row.scope} {row.owners}".strip(), row.key, row.a, row.b, ", ".join(row.named_by)) for row in rows)
-    return Table("Settings that differ", note, ("whose", "setting", "A", "B", "named by"), cells, first=usual)
+    note = say("settings-note", named=named) if rows else say("no-settings")
+    cells = tuple((_whose(row), row.key, row.a, row.b, ", ".join(row.named_by)) for row in rows)
+    return Table(say("settings"), note, ("whose", "setting", "A", "B", "named by"), cells, first=usual)
 
 
 def _lines(comparison: Comparison) -> Table:
@@ -215,11 +208,7 @@ def _lines(comparison: Comparison) -> Table:
     rows = tuple(
         (row.reading, row.level.lower(), row.shape, _rate(row, 0), _rate(row, 1), row.log) for row in (*ordered, *few)
     )
-    note = (
-        "Per minute and log, since the captures cover different times; names of topics, groups and clients are "
-        "masked, and only kinds of logs that both have are compared."
-    )
-    return Table("Lines that are new, gone, or come at another rate", note, _LINE_HEADER, rows[:_MOST], first=loud)
+    return Table(say("lines"), say("lines-note"), _LINE_HEADER, rows[:_MOST], first=loud)
 
 
 _MOST = 200
@@ -232,9 +221,7 @@ def _rate(row: LineRow, side: int) -> str:
 
 
 def _from(side: Side) -> str:
-    if origin(side) is None:
-        return "nothing, since it has no date,"
-    return f"the onset {units.stamp(side.onset)}" if side.onset is not None else "its beginning, since it has no onset,"
+    return say("origin", onset=side.onset, dated=origin(side) is not None)
 
 
 def since(seconds: float | None) -> str:

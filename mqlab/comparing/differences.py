@@ -15,6 +15,10 @@ from mqlab.facts import Setting
 from mqlab.known_errors import words
 from mqlab.symptoms.unexplained import trouble
 from mqlab.units import by_number
+from mqlab.words import Text, listed, room
+from mqlab.words.filling import Value
+
+say = room("comparison-differences")
 
 # -- classes ---------------------------------------------------------------------------------------------------------
 
@@ -45,11 +49,11 @@ def classes(a: Side, b: Side) -> tuple[ClassRow, ...]:
 def _reading(a: str, b: str) -> str:
     if FOUND in (a, b):
         if a == b:
-            return "in both"
+            return say("in-both")
         if a == FOUND:
-            return "looked for in B and not found" if b in ABSENT else f"not known: in B it is {b}"
-        return "new in B" if a in ABSENT else f"in B; in A it is {a}"
-    return f"cannot be compared: {b} in B" if NOT_CHECKED in (a, b) else "found in neither"
+            return say("not-found") if b in ABSENT else say("not-known", state=b)
+        return say("new-in-b") if a in ABSENT else say("in-b", state=a)
+    return say("not-compared", state=b) if NOT_CHECKED in (a, b) else say("in-neither")
 
 
 # -- measures --------------------------------------------------------------------------------------------------------
@@ -127,7 +131,7 @@ def settings(a: Side, b: Side) -> tuple[SettingRow, ...]:
                 if own[key] != other[key]:
                     owners[scope, key, own[key], other[key]].append(owner)
     rows = [
-        SettingRow(scope, ", ".join(names), key, own, other, _named_by(key, pages), _LOCAL.search(key) is not None)
+        SettingRow(scope, listed(names, ", "), key, own, other, _named_by(key, pages), _LOCAL.search(key) is not None)
         for (scope, key, own, other), names in owners.items()
     ]
     return tuple(
@@ -150,9 +154,8 @@ def _pairs(scope: str, a: _Values, b: _Values) -> Iterator[tuple[str, Mapping[st
         yield owner, mine[owner], theirs[owner]
     if not common:
         alone = len(mine) == len(theirs) == 1
-        of = [next(iter(own)) or "one" if alone else str(len(own)) for own in (mine, theirs)]
-        label = f"({of[0]} in A, {of[1]} in B)"
-        yield label, _together(mine.values()), _together(theirs.values())
+        of = [next(iter(own)) or say("one") if alone else str(len(own)) for own in (mine, theirs)]
+        yield say("owners", a=of[0], b=of[1]), _together(mine.values()), _together(theirs.values())
 
 
 def _together(many: Iterable[Mapping[str, str]]) -> Mapping[str, str]:
@@ -160,7 +163,9 @@ def _together(many: Iterable[Mapping[str, str]]) -> Mapping[str, str]:
     for values in many:
         for key, value in values.items():
             found[key].add(value)
-    return {key: " or ".join(sorted(values)) for key, values in found.items()}
+    return {
+        key: say("either", values=sorted(values)) if len(values) > 1 else min(values) for key, values in found.items()
+    }
 
 
 def _configured(side: Side) -> _Values:
@@ -177,9 +182,10 @@ def _values(told: Sequence[Setting], since: float | None) -> str:
     best = min(_RANK.get(one.origin, 9) for one in told)
     own = sorted((one for one in told if _RANK.get(one.origin, 9) == best), key=lambda s: (s.at or 0.0, s.source))
     earlier = sum(since is not None and one.at is not None and one.at < since for one in own)
-    values = [_OBJECT.sub("", one.value.replace("class ", "").strip("[]")) or "not set" for one in own]
+    values = [_OBJECT.sub("", one.value.replace("class ", "").strip("[]")) or say("not-set") for one in own]
     values = values[max(0, earlier - 1) :]
-    return ", then ".join(v for n, v in enumerate(values) if n == 0 or values[n - 1] != v)
+    changed = [v for n, v in enumerate(values) if n == 0 or values[n - 1] != v]
+    return say("in-turn", values=changed) if len(changed) > 1 else changed[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +204,7 @@ def versions(a: Side, b: Side) -> tuple[VersionRow, ...]:
     """
     mine, theirs = _versions(a), _versions(b)
     return tuple(
-        VersionRow(what, *(", ".join(sorted(every[what], key=by_number)) for every in (mine, theirs)))
+        VersionRow(what, *(listed(sorted(every[what], key=by_number), ", ") for every in (mine, theirs)))
         for what in sorted(mine.keys() & theirs.keys())
         if mine[what] != theirs[what] and not (b.since is not None and theirs[what] <= mine[what])
     )
@@ -214,7 +220,7 @@ def _versions(side: Side) -> Mapping[str, set[str]]:
 
 # -- lines -----------------------------------------------------------------------------------------------------------
 
-NEW_LINE, GONE_LINE, MORE, FEWER, FEW = "new", "gone", "more often", "less often", "too few to tell"
+NEW_LINE, GONE_LINE, MORE, FEWER, FEW = say("new"), say("gone"), say("more"), say("fewer"), say("few")
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +321,8 @@ class _Masks:
         self.names = re.compile(rf"(?<![\w.]){found and f'(?:{found})'}(?![\w.])") if found else None
 
     def __call__(self, text: str) -> str:
+        if isinstance(text, Text):
+            return Text(text.room, text.key, {name: self._value(value) for name, value in text.values.items()})
         told = self.names.sub(lambda name: f"<{self.kinds[name[0]]}>", text) if self.names else text
         if len(text) < _CUT:
             return told
@@ -322,6 +330,12 @@ class _Masks:
         cut = next((k for name, k in self.kinds.items() if len(last) > 2 and name.startswith(last)), None)
         told = f"{head}{gap}<{cut}>" if cut else told
         return told[: told.rindex(">") + 1] if ">" in told[_CUT // 2 :] else told
+
+    def _value(self, value: Value) -> Value:
+        """A name within a text."""
+        if isinstance(value, str):
+            return self(value)
+        return tuple(map(self, value)) if isinstance(value, list | tuple) else value
 
 
 # -- what came when --------------------------------------------------------------------------------------------------
@@ -356,8 +370,8 @@ def _moments(side: Side) -> Mapping[str, float]:
     start = origin(side)
     if start is None:
         return {}
-    dated = [
-        (one.started_at.timestamp(), f"{one.incident} begins")
+    dated: list[tuple[float, str]] = [
+        (one.started_at.timestamp(), say("begins", incident=one.incident))
         for one in side.diagnosis.findings
         if one.started_at is not None
     ]
@@ -366,7 +380,7 @@ def _moments(side: Side) -> Mapping[str, float]:
             dated.append((one.first_at, _meaning(one.kind)))
     masked = _Masks(side)
     dated += [
-        (one.at, f"{masked(one.what)} → {one.after or '—'}")
+        (one.at, say("change", what=masked(one.what), after=one.after or "—"))
         for one in side.diagnosis.changes
         if one.at is not None and one.before is not None
     ]

@@ -22,8 +22,10 @@ from mqlab.notes import NAME, IncidentNotes
 from mqlab.reporting.evidence import dossiers
 from mqlab.reporting.impact import LASTED, impact
 from mqlab.screens.rows import WIDTH
-from mqlab.shared.wording import few
 from mqlab.terminal import safe
+from mqlab.words import listed, room
+
+say = room("history")
 
 SCHEMA = "mqlab.history/1"
 UNREADABLE = "unreadable"
@@ -156,31 +158,26 @@ def summary(told: History) -> str:
         "incident" if one.is_incident else one.incident if one.incident in _QUIET else "benign"
         for one in told.incidents
     )
-    parts = [f"{units.number(kinds[name])} {words}" for name, words in _KINDS.items() if kinds[name]]
-    count = len(told.incidents)
-    return f"{units.number(count)} {'entry' if count == 1 else 'entries'}: {', '.join(parts)}."
+    parts = [say("of-kind", entries=kinds[name], kind=name) for name in _KINDS if kinds[name]]
+    return say("summary", entries=len(told.incidents), kinds=parts)
 
 
 _QUIET = ("healthy", "undetermined", UNREADABLE)
-_KINDS = {
-    "incident": "with an incident", "benign": "with a benign change only", "healthy": "healthy",
-    "undetermined": "undetermined", UNREADABLE: "that could not be read",
-}  # fmt: skip
-_TIMES = {"detect": "Time to detect", "mitigate": "Time to mitigate", "resolve": "Time to resolve"}
+_KINDS = ("incident", "benign", *_QUIET)
 
 
 def times(told: History) -> tuple[str, ...]:
     """The median time to detect, mitigate and resolve, each with how many it is of."""
     found = []
-    known = units.counted(sum(one.is_incident for one in told.incidents), "incident")
-    for name, words in _TIMES.items():
+    known = sum(one.is_incident for one in told.incidents)
+    for name in TIMES:
         taken = [seconds for one in told.incidents for what, seconds in one.seconds if what == name]
         if taken:
-            middle, least, most = (units.duration(value) for value in (median(taken), min(taken), max(taken)))
-            found.append(f"{words}: median {middle}, from {least} to {most} (n = {len(taken)} of {known}).")
+            times = {"middle": median(taken), "least": min(taken), "most": max(taken)}
+            found.append(say("times", step=name, **times, known=len(taken), incidents=known))
     early = [one.entry for one in told.incidents if any((getattr(one, name) or 0.0) < 0 for name in TIMES)]
     if early:
-        found.append(f"Left out, noted before the onset that the data show: {few(early, 3)}.")
+        found.append(say("early", entries=early))
     return tuple(found)
 
 
@@ -189,22 +186,17 @@ def tables(told: History) -> tuple[Table, ...]:
     by_class = Counter(one.incident for one in told.incidents if one.is_incident)
     rows = tuple((slug, str(count), _last(told, slug)) for slug, count in by_class.most_common())
     return (
-        Table("Incidents", _HOW_LONG, _HEADER, tuple(_row(one) for one in told.incidents)),
+        Table(say("incidents"), say("incidents-note"), _HEADER, tuple(_row(one) for one in told.incidents)),
         Table(
-            "The same cause again",
-            "The same class in the same topic or group, at another time."
-            if told.repeats
-            else "No class came back in the same topic or group.",
+            say("repeats"),
+            say("repeats-note") if told.repeats else say("no-repeats"),
             ("class", "where", "times", "entries"),
             tuple((r.incident, ", ".join(r.places), str(len(r.entries)), ", ".join(r.entries)) for r in told.repeats),
         ),
-        Table("Classes", "" if rows else "No incident was found.", ("class", "incidents", "last, UTC"), rows),
+        Table(say("classes"), "" if rows else say("no-incidents"), ("class", "incidents", "last, UTC"), rows),
     )
 
 
-_HOW_LONG = (
-    "Detected, mitigated and resolved are times after the onset that the data show; incident.yml has the moments."
-)
 _HEADER = ("UTC", "entry", "class", "what it was, what it cost", "severity", "detected", "mitigated", "resolved")
 
 _TOLD = _HEADER.index("what it was, what it cost")
@@ -212,10 +204,15 @@ _TOLD = _HEADER.index("what it was, what it cost")
 
 def _row(one: Incident) -> tuple[str, ...]:
     when = units.stamp(one.at)[:16] if one.at is not None else NOTHING
-    sure = f"{one.severity}, {one.certainty}" if one.severity else ""
+    sure = listed((one.severity, one.certainty), ", ") if one.severity else ""
     taken = (_time(getattr(one, name)) for name in TIMES)
-    sentences = (text.rstrip(".") for text in (one.title, one.told, *one.besides) if text)
-    return (when, one.entry, one.incident, " ".join(f"{text}." for text in sentences), sure, *taken)
+    sentences = (_sentence(text) for text in (one.title, one.told, *one.besides) if text)
+    return (when, one.entry, one.incident, listed(sentences, " "), sure, *taken)
+
+
+def _sentence(text: str) -> str:
+    """*text* with a full stop; one that has it stays a text of its room."""
+    return text if text.endswith(".") else say("sentence", text=text)
 
 
 def screen(told: History) -> Iterator[str]:
@@ -243,11 +240,15 @@ def _last(told: History, slug: str) -> str:
 def marks(told: History) -> tuple[list[Mark], list[list[Mark]]]:
     """What the figure draws: every dated entry, and the repeats among them."""
     drawn = {
-        one.entry: Mark(one.at, one.incident, one.severity, f"{one.entry}: {one.title or one.told}", one.seconds)
+        one.entry: Mark(one.at, one.incident, one.severity, _mark(one), one.seconds)
         for one in told.incidents
         if one.at is not None
     }
     return list(drawn.values()), [[drawn[entry] for entry in repeat.entries] for repeat in told.repeats]
+
+
+def _mark(one: Incident) -> str:
+    return say("mark", entry=one.entry, told=one.title or one.told)
 
 
 def dumps(told: History) -> str:

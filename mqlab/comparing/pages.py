@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
-from mqlab import report, units
+from mqlab import report, units, words
 from mqlab.comparing import answer, comparison, history
 from mqlab.comparing.comparison import Comparison
 from mqlab.comparing.history import History
 from mqlab.comparing.sides import Side
 from mqlab.comparing.tables import Table
 from mqlab.figures import comparing as figures
+from mqlab.languages import said
 from mqlab.reporting.sections import as_figure
 
-_TONES = {
+say = words.room("comparison-tables")
+
+_TONES: Mapping[str, str] = {
     answer.REPAIRED: "calm", answer.NEITHER: "calm", answer.SAME_MATERIAL: "calm", answer.SAME_PLACE: "critical",
     answer.SAME_INCIDENT: "critical", answer.NEW: "critical",
 }  # fmt: skip
@@ -43,22 +46,32 @@ def compared(told: Comparison) -> str:
     """The page of two captures."""
     kind = told.answer.kind
     view = _View(
-        title=f"{told.a.name} and {told.b.name}: {kind}",
+        title=say("title", a=told.a.name, b=told.b.name, answer=kind),
         tone=_TONES.get(kind, "open"),
-        heading=f"{told.a.lead.incident}: {kind}" if told.a.lead else kind[0].upper() + kind[1:],
-        subject=f"A: {told.a.name} · B: {told.b.name}",
+        heading=say("heading", incident=told.a.lead.incident, answer=kind) if told.a.lead else _capital(said(kind)),
+        subject=say("both", a=told.a.name, b=told.b.name),
         sentence=told.answer.sentence,
-        remarks_title="What to know about it",
+        remarks_title=say("remarks"),
         remarks=told.answer.open + told.answer.changed,
-        figure_title=f"A from its {_start(told.a)}, B from its {_start(told.b)}",
+        figure_title=say("figure", a=_start(told.a), b=_start(told.b)),
         before_figure=1,
         tables=comparison.tables(told),
     )
     return report.page("comparison", view=view, figure=as_figure(comparison.timeline(told).to_plotly_json()))
 
 
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def _start(side: Side) -> str:
     return "onset" if side.onset is not None else "beginning"
+
+
+def _days(dated: Sequence[float]) -> str:
+    """From which day to which the incidents go."""
+    first, last = (units.stamp(at)[:10] for at in (min(dated), max(dated)))
+    return history.say("days", first=first, last=last if last != first else None)
 
 
 def listed(told: History) -> str:
@@ -66,17 +79,17 @@ def listed(told: History) -> str:
     name = Path(told.folder).resolve().name or told.folder
     dated = [one.at for one in told.incidents if one.at is not None]
     view = _View(
-        title=f"Incidents in {name}",
+        title=history.say("title", folder=name),
         tone="open",
-        heading=f"Incidents in {name}",
-        subject=" to ".join(dict.fromkeys(units.stamp(at)[:10] for at in (min(dated), max(dated)))) if dated else "",
-        sentence=" ".join(chain([history.summary(told)], history.times(told))),
-        remarks_title="The same cause again",
+        heading=history.say("title", folder=name),
+        subject=_days(dated) if dated else "",
+        sentence=words.listed((history.summary(told), *history.times(told)), " "),
+        remarks_title=history.say("repeats"),
         remarks=tuple(
-            f"{one.incident} in {', '.join(one.places)}: {units.counted(len(one.entries), 'time')}"
+            history.say("repeat", incident=one.incident, places=one.places, times=len(one.entries))
             for one in told.repeats
         ),
-        figure_title="Classes over time",
+        figure_title=history.say("figure"),
         before_figure=0,
         tables=history.tables(told),
     )

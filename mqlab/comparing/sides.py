@@ -16,13 +16,16 @@ from mqlab.rows import GRID, Coverage
 from mqlab.shared import counters, flows
 from mqlab.shared.actors import base_name
 from mqlab.sources import Role
-from mqlab.units import clock, epoch, rate, size
+from mqlab.units import epoch, rate, size
+from mqlab.words import Text, listed, room
 
 if TYPE_CHECKING:
     from mqlab.capture import Capture
 
-FOUND, NOTICED, POSSIBLE = "found", "noticed", "possible by its settings"
-REJECTED, DISMISSED, CLEAR, NOT_CHECKED = "rejected", "dismissed", "clear", "not checked"
+say = room("comparison-sides")
+
+FOUND, NOTICED, POSSIBLE = say("found"), say("noticed"), say("possible")
+REJECTED, DISMISSED, CLEAR, NOT_CHECKED = say("rejected"), say("dismissed"), say("clear"), say("not-checked")
 ABSENT = frozenset({REJECTED, CLEAR})
 """A rule looked for the class and did not find it."""
 
@@ -67,8 +70,9 @@ class Side:
     def name(self) -> str:
         """What to call it: the title that people gave, else the last part of its path; and which part of it."""
         name = self.title or base_name(self.path.rstrip("/")) or self.path
-        part = f" until {clock(self.until)}" if self.until else f" from {clock(self.since)}" if self.since else ""
-        return f"{name}{part}"
+        if self.until:
+            return say("until", capture=name, until=self.until)
+        return say("since", capture=name, since=self.since) if self.since else name
 
     @cached_property
     def lead(self) -> Finding | None:
@@ -105,7 +109,7 @@ class Side:
     @cached_property
     def states(self) -> dict[str, State]:
         """Every class that this diagnosis says something of."""
-        told = {one.incident: State(NOT_CHECKED, "; ".join(one.missing)) for one in self.diagnosis.not_checked}
+        told = {one.incident: State(NOT_CHECKED, listed(one.missing)) for one in self.diagnosis.not_checked}
         told |= {slug: State(CLEAR) for slug in self.diagnosis.clear}
         told |= {
             one.incident: State(DISMISSED if one.dismissed else REJECTED, one.because)
@@ -118,8 +122,8 @@ class Side:
 
     def state(self, slug: str) -> State:
         """Where the class ended; one that needs other systems than these was not checked."""
-        wanted = ", ".join(INCIDENTS[slug].systems) if slug in INCIDENTS else "other"
-        return self.states.get(slug) or State(NOT_CHECKED, f"no material of {wanted}")
+        wanted = INCIDENTS[slug].systems if slug in INCIDENTS else None
+        return self.states.get(slug) or State(NOT_CHECKED, say("no-material", systems=wanted))
 
     def of(self, slug: str) -> tuple[Finding, ...]:
         """Its findings of one class."""
@@ -170,12 +174,12 @@ def side(path: str, capture: Capture) -> Side:
 
 def kind(source: Coverage) -> str:
     """``log of a broker (kafka)``; whose metrics, ledgers and settings these are, their format does not say."""
-    whose = source.software and (source.role.is_log or source.role in (Role.COMMAND, Role.STORE))
-    role = "log of something else" if source.role is Role.LOG else source.role.value
-    return f"{role} ({source.software})" if whose else role
+    whose = source.software if source.role.is_log or source.role in (Role.COMMAND, Role.STORE) else None
+    role = say("other-log") if source.role is Role.LOG else source.role.value
+    return say("kind", role=role, software=whose or None)
 
 
-def _found(finding: Finding) -> str:
+def _found(finding: Finding) -> Text:
     if finding.severity > Severity.NOTICE:
         return FOUND
     return NOTICED if finding.certainty > Certainty.POSSIBLE else POSSIBLE
@@ -199,30 +203,27 @@ def _names(facts: Facts) -> Iterator[tuple[str, str | None]]:
 
 
 _OWNED = ("topic", "group", "producer", "consumer")
-_PRODUCED = {"sent": "sent", "acked": "acknowledged"}
-_COUNTERS = (
-    ("broker.messages_in", "messages that brokers took, by their counters", ""),
-    ("broker.bytes_in", "bytes that brokers took, by their counters", "B"),
-    ("mqtt.publish_received", "messages published, by the broker's counters", ""),
-    ("mqtt.messages_received", "packets that the broker received, by its counters", ""),
-    ("producer.record_sends", "records sent, by the producers' counters", ""),
-)  # fmt: skip
-"""Counters that grow with the load, the closest to single messages first."""
+_PRODUCED = ("sent", "acked")
+_COUNTERS = {
+    "broker.messages_in": "", "broker.bytes_in": "B", "mqtt.publish_received": "", "mqtt.messages_received": "",
+    "producer.record_sends": "",
+}  # fmt: skip
+"""Counters that grow with the load, the closest to single messages first, and their unit."""
 
 
 def _loads(facts: Facts, topic: str | None) -> Iterator[Load]:
-    for role, words in _PRODUCED.items():
+    for role in _PRODUCED:
         by_time = [(t.at, t.messages) for t in facts.tallies if t.role == role and topic in (None, t.topic)]
         by_time += [(r.at, r.rows) for r in facts.receipts if r.role == role and topic is None]
         if by_time:
             lasted = max(at for at, _ in by_time) - min(at for at, _ in by_time) + GRID
-            yield Load(f"messages {words} in the producers' ledgers", sum(many for _, many in by_time) / lasted)
+            yield Load(say("in-ledgers", role=role), sum(many for _, many in by_time) / lasted)
     yield from _grown(facts, topic)
-    for name, basis, unit in _COUNTERS if topic is None else ():
+    for name, unit in _COUNTERS.items() if topic is None else ():
         steps = counters.summed(flows.all_topics(facts, name) if name.startswith("broker.") else facts.named(name))
         if steps:
             lasted = max(b for _, b, _ in steps) - min(a for a, _, _ in steps)
-            yield Load(basis, sum(v for _, _, v in steps) / lasted if lasted else 0.0, unit)
+            yield Load(say("counted", counter=name), sum(v for _, _, v in steps) / lasted if lasted else 0.0, unit)
 
 
 def _grown(facts: Facts, topic: str | None) -> Iterator[Load]:
@@ -235,4 +236,4 @@ def _grown(facts: Facts, topic: str | None) -> Iterator[Load]:
     lasted = max(moments) - min(moments) if moments else 0.0
     if lasted:
         grown = sum(max(0, max(own)[1] - min(own)[1]) for own in ends.values())
-        yield Load("messages by which the ends of the queues rose", grown / lasted)
+        yield Load(say("grown"), grown / lasted)

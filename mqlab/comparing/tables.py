@@ -12,6 +12,9 @@ from mqlab.languages.width import cells, filled, wrapped
 from mqlab.screens.rows import WIDTH, clipped
 from mqlab.shared import table as frames
 from mqlab.terminal import safe
+from mqlab.words import room
+
+say = room("comparison-tables")
 
 NOTHING = "—"
 
@@ -59,7 +62,7 @@ def text(tables: Sequence[Table], most: int = 12) -> Iterator[str]:
         rows = one.shown[:most]
         yield from (f"  {line}" for line in columns([one.header, *rows])) if rows else ()
         if left := len(one.rows) - len(rows):
-            yield said(f"  {left} more with --format json or -o FILE.html")
+            yield "  " + said(say("more-here", rows=left))
 
 
 _GAP = "  "

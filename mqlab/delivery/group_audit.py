@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import units, words
+from mqlab import words
 from mqlab.delivery.leaders import last_end
 from mqlab.delivery.missing import (
     Place,
@@ -45,6 +45,7 @@ from mqlab.memo import per_facts
 from mqlab.rows import Fate, times, too_often
 
 say = words.room("group-ledgers")
+ways = words.room("delivery-ways")
 EARLY = "commit-before-process-loss"
 AGAIN = "reprocess-duplicates"
 _DEAD = re.compile(r"(?i)(?:^|[._-])(?:dl[tq]|dead[._-]?letters?(?:[._-]?queue)?)(?:[._-]|$)")
@@ -207,7 +208,7 @@ def _loss(
 
 def _deleted(facts: Facts, place: Place, runs: Sequence[Run]) -> tuple[list[Loss], list[Run]]:
     """Those of *runs* that end where the log began, or begin where the log refused a position; and the others."""
-    partition, how = offsets(facts, *place), "ids right before the log start"
+    partition, how = offsets(facts, *place), ways("before-start")
     losses: list[Loss] = []
     rest: list[Run] = []
     for run in runs:
@@ -242,7 +243,7 @@ def _failed(facts: Facts, place: Place, rest: Sequence[Run]) -> tuple[list[Loss]
             low, high = int(line.value_min or 0), int(line.value_max) + 1
             low = high - 1 if high - low > line.count else low
             gone = inside(left, low, high)
-            losses += [_loss(place, None, run, "skipped after an error", (line.first,)) for run in gone]
+            losses += [_loss(place, None, run, ways("skipped"), (line.first,)) for run in gone]
             left = outside(left, low, high)
     return losses, left
 
@@ -272,11 +273,11 @@ def _in_memory(facts: Facts, place: Place, stint: Stint, run: Run, tail: bool) -
     signs, exact = early(facts, place, stint), run.least == run.most
     last, evidence = run.high == stint.high, (*stint.places[1:], run.first or stint.places[0])
     if last and (exact or (not sparse(facts, place[1]) and (signs.waiting or signs.ahead))):
-        yield _loss(place, EARLY, run, f"committed up to {units.number(stint.high)}, in no ledger", evidence, Gap.TAIL)
+        yield _loss(place, EARLY, run, ways("tail", high=stint.high), evidence, Gap.TAIL)
     elif exact and tail and stint.stopped and (signs.auto or signs.waiting):
-        yield _loss(place, EARLY, run, "committed, and missing while later ones are there", evidence, Gap.HOLES)
+        yield _loss(place, EARLY, run, ways("committed-holes"), evidence, Gap.HOLES)
     elif exact:
-        yield _loss(place, None, run, "missing while later ones are there", (run.first or stint.places[0],))
+        yield _loss(place, None, run, ways("holes"), (run.first or stint.places[0],))
 
 
 def _passed(facts: Facts, place: Place, skip: Skip) -> Iterator[Loss]:
@@ -301,7 +302,7 @@ def _by_ids(facts: Facts, place: Place, skip: Skip, runs: Sequence[Run]) -> tupl
     if not (begin <= skip.low and skip.high <= end):
         records, _, most, how = _by_offsets(facts, place, skip)
         return max(ids, records), min(ids, records), max(ids, most), how
-    how = "ids that were acknowledged there and are in no ledger of the group"
+    how = ways("by-ids")
     if skip.lowest is None and skip.highest is None:
         return ids, _least(runs), ids, how
     return ids, min(ids, skip.least), max(ids, skip.most), how
@@ -316,7 +317,7 @@ def _by_offsets(facts: Facts, place: Place, skip: Skip) -> tuple[int, int, int, 
     sure, possible = sum(low for low, _ in bounds), sum(high for _, high in bounds)
     records = max(0, skip.high - skip.low - sure)
     least = 0 if sparse(facts, topic) else max(0, skip.least - possible)
-    how = "offsets between the position and where it went on"
+    how = ways("by-offsets")
     return records, min(least, records), max(records, skip.most - sure), how
 
 

@@ -18,6 +18,9 @@ from mqlab.facts import Episode, Facts, Position, Series
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.shared.wording import sample
+from mqlab.words import room
+
+ways = room("delivery-ways")
 
 _EPOCH = re.compile(r"^\s*(?:leader\s+)?(?:epoch\s+)?(\d+)\b", re.IGNORECASE)
 _WATERMARK = re.compile(r"high watermark (\d+)")
@@ -222,8 +225,8 @@ def furthest(facts: Facts, ends: Sequence[Seen], before: Leadership, after: Lead
         return None
     at, offset, row = max(own, key=lambda seen: (seen[1], -seen[0]))
     if isinstance(row, Series):
-        return End(offset, sample(facts, row, at, "log end, as it was counted"))
-    return End(offset, Evidence(row.source, row.line, row.text, "offset that consumers could see"))
+        return End(offset, sample(facts, row, at, ways("end-counted")))
+    return End(offset, Evidence(row.source, row.line, row.text, ways("visible")))
 
 
 def diverged(facts: Facts, after: Leadership) -> End | None:

@@ -27,11 +27,13 @@ from mqlab.rows import Fate
 from mqlab.shared import actors
 from mqlab.shared.failures import noted
 from mqlab.traffic import resending
+from mqlab.words import room
+
+ways = room("delivery-ways")
 
 INCIDENT = "producer-duplicates"
 LOST_ANSWER = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"})
 """Errors after which the broker may have stored the batch already."""
-BY_IDS = "ids at more than one place of the log"
 
 
 @per_facts
@@ -128,7 +130,7 @@ def _double(facts: Facts, topic: str, queue: str, again: bool, rows: Sequence[Fa
     doubled = Doubled(
         incident, Side.LOG, topic, queue, None, sum(f.messages for f in rows), extra, extra, extra,
         span(f.first_at for f in rows)[0], span(f.last_at for f in rows)[1],
-        BY_IDS + (", submitted again by the application" if again else ""), (rows[0].first, rows[-1].last),
+        ways("ids-again" if again else "ids-doubled"), (rows[0].first, rows[-1].last),
     )  # fmt: skip
     dumps = [p for p in facts.parts if p.role == "stored" and (p.topic, p.queue) == (topic, queue)]
     lines = (line for p in dumps for line in (p.first, p.last))
@@ -190,7 +192,7 @@ def _growth(facts: Facts, topic: str) -> Growth | None:
     if not ends or durability.compacted(facts, topic):
         return None
     grown = sum(end.end or 0 for end in ends)
-    places = [Evidence(end.source, end.line, end.text, "the end of the log afterwards") for end in ends[:3]]
+    places = [Evidence(end.source, end.line, end.text, ways("end-after")) for end in ends[:3]]
     evidence = (retries[0].first, retries[-1].last, ledgers[0].first, *places)
     since, until = span(at for e in retries for at in (e.first_at, e.last_at))
     return Growth(topic, grown, sent, grown - sent, grown - answered, since, until, evidence)

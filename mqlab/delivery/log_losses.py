@@ -22,11 +22,14 @@ from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.rows import Fate, Part
+from mqlab.words import room
 
-BY_PLACE = "ids whose offset was given to another one"
-BY_END = "ids at or behind the end at which the new leader began"
-BY_DUMP = "ids that a dump of their offsets does not hold"
-BY_OFFSETS = "offsets of both leaders"
+ways = room("delivery-ways")
+
+BY_PLACE = ways("by-place")
+BY_END = ways("by-end")
+BY_DUMP = ways("by-dump")
+BY_OFFSETS = ways("by-leaders")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +227,7 @@ def _missing_from_dumps(facts: Facts, topic: str) -> Mapping[Fate, Evidence]:
         if not kept and (fate.last_offset or 0) < cut.get(fate.queue, float("inf")):
             dump = next((dump for dump in dumps if _covers(dump, fate)), None)
             if dump is not None:
-                missing[fate] = replace(dump.last, why="the dump reaches beyond them and does not hold them")
+                missing[fate] = replace(dump.last, why=ways("dump"))
     return missing
 
 

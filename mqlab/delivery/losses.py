@@ -23,9 +23,9 @@ from mqlab.findings import Certainty, Evidence
 from mqlab.groups.membership import places as partitions_of
 from mqlab.kafka.member_ledgers import noting
 from mqlab.memo import per_facts
-from mqlab.units import counted, number
 
 say = words.room("group-ledgers")
+ways = words.room("delivery-ways")
 _SHOWN = 3
 """Partitions that a sentence names, and whose lines are shown."""
 
@@ -67,10 +67,8 @@ class TopicLoss:
     def records(self) -> str:
         """``1,562 records of orders-0 (offsets 5 to 1,566)``; ``374 to 1,574 records`` where it is an interval."""
         least, most = sum(case.piece.least for case in self.cases), sum(case.piece.most for case in self.cases)
-        amount = number(most) if least == most else f"{number(least)} to {number(most)}"
-        places = [_place(case.piece) for case in self.cases]
-        more = f" and {number(len(places) - _SHOWN)} more" if len(places) > _SHOWN else ""
-        return f"{amount} records of {', '.join(places[:_SHOWN])}{more}"
+        low = None if least == most else least
+        return ways("records", least=low, most=most, places=[_place(case.piece) for case in self.cases])
 
     @property
     def handover(self) -> Handover | None:
@@ -81,9 +79,8 @@ class TopicLoss:
 
 
 def _place(piece: Piece) -> str:
-    if piece.first_offset is None or piece.last_offset is None:
-        return f"{piece.topic}-{piece.queue}"
-    return f"{piece.topic}-{piece.queue} (offsets {number(piece.first_offset)} to {number(piece.last_offset)})"
+    place = {"topic": piece.topic, "queue": piece.queue}
+    return ways("place", **place, first=piece.first_offset, last=piece.last_offset)
 
 
 def by_topics(facts: Facts, incident: str) -> tuple[TopicLoss, ...]:
@@ -121,12 +118,12 @@ def _messages(facts: Facts, piece: Piece) -> Iterator[Evidence]:
     if piece.how != BY_PLACE:
         yield from piece.evidence
         return
-    yield replace(piece.evidence[0], why="acknowledged, and lost")
+    yield replace(piece.evidence[0], why=ways("lost"))
     for fate in acknowledged(facts, piece.topic):
         if (fate.queue, fate.first_offset) == (piece.queue, piece.first_offset) and not fate.overwritten:
-            yield replace(fate.first, why="the same place, acknowledged to another id")
+            yield replace(fate.first, why=ways("overwritten"))
             break
-    yield replace(piece.evidence[1], why="the last that was lost")
+    yield replace(piece.evidence[1], why=ways("last-lost"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +163,8 @@ class GroupLoss:
     def amount(self) -> str:
         """Their number, with the interval where it is an estimate."""
         least, most = sum(one.least for one in self.losses), sum(one.most for one in self.losses)
-        records = counted(self.records, "record")
-        return records if self.exact else f"about {records} ({number(least)} to {number(most)})"
+        low, high = (None, None) if self.exact else (least, most)
+        return ways("amount", records=self.records, least=low, most=high)
 
     @property
     def span(self) -> tuple[float | None, float | None]:

@@ -10,11 +10,13 @@ from itertools import groupby
 from mqlab.delivery.risk_rates import Risk
 from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome, Side
 from mqlab.facts import span
-from mqlab.units import counted, duration, number
+from mqlab.units import number
+from mqlab.words import room
+
+say = room("delivery-path")
 
 NOT_TOLD = "–"
-UNEXPLAINED = "not explained by this audit"
-_FROM = {Side.PRODUCER: "at the producer", Side.LOG: "in the log", Side.GROUP: "by group"}
+UNEXPLAINED = say("unexplained")
 _OF_LOG = ("sent", "acked", "failed", "failed_stored", "unanswered", "stored")
 _OF_GROUP = ("handled", "pending")
 _CELLS = {"sent": "sent", "acknowledged": "acked", "failed": "failed", "of them stored": "failed_stored",
@@ -113,11 +115,13 @@ def cells(row: PathRow) -> Mapping[str, str]:
         for column, value in numbers.items()
     }
     return {
-        "partition": "all" if whole else row.queue or "not told",
+        "partition": say("all") if whole else row.queue or say("not-told"),
         "group": row.group or NOT_TOLD,
         **words,
         "committed at": "" if whole else count(row.committed),
-        "log": "" if whole or row.start is None is row.end else f"{count(row.start)} to {count(row.end)}",
+        "log": ""
+        if whole or row.start is None is row.end
+        else say("range", start=count(row.start), end=count(row.end)),
         "lost": f"{row.bound} {number(row.lost)}".strip(),
         "doubled": number(row.doubled),
         "unknown": number(row.unknown),
@@ -175,13 +179,12 @@ def count(value: int | None) -> str:
 
 def bounded(records: int, least: int, most: int) -> str:
     """``1,562`` where it was counted, else with the interval: ``≥ 1,200 (≤ 1,300)``, ``about 5 (≥ 3, ≤ 9)``."""
-    if least == records == most:
-        return number(records)
-    if records == least:
-        return f"≥ {number(records)} (≤ {number(most)})"
-    if records == most:
-        return f"≤ {number(records)} (≥ {number(least)})"
-    return f"about {number(records)} (≥ {number(least)}, ≤ {number(most)})"
+    exact = records if least == records == most else None
+    bound = None if exact is not None or records not in (least, most) else ("≥" if records == least else "≤")
+    other = ("≤", most) if bound == "≥" else ("≥", least)
+    return say(
+        "bounded", exact=exact, bound=bound, records=records, mark=other[0], other=other[1], least=least, most=most
+    )
 
 
 def losses(audit: Audit) -> tuple[Toll, ...]:
@@ -213,7 +216,7 @@ def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
         tolls.append(
             Toll(
                 incident or UNEXPLAINED,
-                f"{_FROM[Side(side)]} {group}" if Side(side) is Side.GROUP else _FROM[Side(side)],
+                say("side", side=side, group=group),
                 sum(row.extra if isinstance(row, Doubled) else row.records for row in parts),
                 sum(row.least for row in parts),
                 sum(row.most for row in parts),
@@ -227,35 +230,31 @@ def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
 
 def at_stake(risk: Risk) -> str:
     """``about 529 records (≤ 1,558)``, ``up to 417 records``, and when; empty where nothing bounds it."""
-    due = f"in {duration(risk.due_seconds)} at this pace" if risk.due_seconds is not None else ""
-    bound = f" (≤ {number(risk.high)})" if risk.high not in (None, risk.records) else ""
-    if risk.records is not None:
-        many = f"about {counted(risk.records, 'record')}{bound}"
-    elif risk.high is None:
-        many = f"{counted(risk.low, 'record')} or more" if risk.low else ""
-    else:
-        many = f"{f'{number(risk.low)} to' if risk.low else 'up to'} {counted(risk.high, 'record')}"
-    return ", ".join(part for part in (many, due) if part)
+    known = risk.records is not None or risk.high is not None or risk.low
+    if not known and risk.due_seconds is None:
+        return ""
+    bound = None if risk.high == risk.records else risk.high
+    own = {"low": risk.low or None, "high": risk.high, "records": risk.records, "bound": bound}
+    return say("at-stake", **own, due=risk.due_seconds, dated=bool(known) or None)
 
 
 def partition(queue: str) -> str:
     """``partition 0``; messages of which nothing tells the partition are named so."""
-    return f"partition {queue}" if queue else "partition not told"
+    return say("partition", queue=queue or None)
 
 
 def offsets(loss: Loss | Doubled) -> str:
     """``at offsets 1,032 to 2,593``; empty where none is known."""
     if isinstance(loss, Doubled) or loss.first_offset is None:
         return ""
-    if loss.last_offset in (None, loss.first_offset):
-        return f"at offset {number(loss.first_offset)}"
-    return f"at offsets {number(loss.first_offset)} to {number(loss.last_offset or 0)}"
+    last = None if loss.last_offset == loss.first_offset else loss.last_offset
+    return say("offsets", first=loss.first_offset, last=last)
 
 
 def between(since: float | None, until: float | None, tz: tzinfo = UTC) -> str:
     """``12:04:32 to 12:04:38``; empty where no moment is known."""
     times = [f"{datetime.fromtimestamp(at, tz):%H:%M:%S}" for at in (since, until) if at is not None]
-    return " to ".join(dict.fromkeys(times))
+    return say("between", since=times[0], until=times[-1] if times[-1] != times[0] else None) if times else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,49 +305,42 @@ def leaves_open(audit: Audit) -> bool:
 
 
 def intact(audits: Sequence[Audit]) -> str:
-    """What became of topics that are known to have lost nothing, with a blank before; empty where there are none."""
+    """What became of topics that are known to have lost nothing; empty where there are none."""
     known = [audit for audit in audits if audit.outcome in (Outcome.COMPLETE, Outcome.IN_LOG)]
-    parts = [f" {audit.topic}: {audit.statement}" for audit in by_gravity(known)[:_SHOWN]]
-    more = f" {counted(len(known) - _SHOWN, 'more topic')} lost nothing." if len(known) > _SHOWN else ""
-    return "".join(parts) + more
+    told = [say("intact", topic=audit.topic, statement=audit.statement) for audit in by_gravity(known)[:_SHOWN]]
+    return say("all-intact", told=tuple(told), more=max(0, len(known) - _SHOWN)) if known else ""
 
 
 def sentences(audits: Sequence[Audit], tz: tzinfo = UTC) -> Iterator[str]:
     """Each topic in half a sentence, the worst first."""
     worst = by_gravity(audits)[:_SHOWN]
-    yield from (f"{audit.topic}: {', '.join(_parts(audit, tz))}" for audit in worst)
+    yield from (say("topic", topic=audit.topic, parts=tuple(_parts(audit, tz))) for audit in worst)
     if len(audits) > len(worst):
-        yield f"{counted(len(audits) - len(worst), 'more topic')} (mqlab audit)"
+        yield say("more-topics", more=len(audits) - len(worst))
 
 
 def _parts(audit: Audit, tz: tzinfo) -> Iterator[str]:
     whole = total(path(audit, None))
-    least = "≥ " if "acked" in whole.partly else ""
-    of = f" of {least}{number(whole.acked)} acknowledged" if whole.acked is not None else ""
+    acked = {"acked": whole.acked, "partly": "acked" in whole.partly}
     tolls = losses(audit)
     for place, toll in enumerate(tolls):
-        parts = [f"{partition(loss.queue)} {offsets(loss)}".strip() for loss in toll.parts[:_SHOWN]]
-        more = f" and {number(len(toll.parts) - _SHOWN)} more" if len(toll.parts) > _SHOWN else ""
-        yield f"{toll.words}{'' if place else of} lost {toll.where} ({toll.incident}; {', '.join(parts)}{more})"
+        parts = tuple(say("piece", partition=partition(loss.queue), at=offsets(loss) or None) for loss in toll.parts)
+        own = {"amount": toll.words, "where": toll.where, "incident": toll.incident, "parts": parts}
+        yield say("lost", **own, **(acked if not place else {}))
     if leaves_open(audit):
-        yield "CANNOT SAY" + (f" (missing: {audit.missing[0]})" if audit.missing else "")
+        yield say("open", missing=audit.missing[0] if audit.missing else None)
     elif not tolls:
-        yield f"none lost{' from the log' if audit.outcome is Outcome.IN_LOG else ''}{of}"
+        yield say("none-lost", in_log=audit.outcome is Outcome.IN_LOG, **acked)
     for group in groups(audit):
         whole = total(path(audit, group))
         if group and whole.pending:
             # Lag counts what a group handled and has not committed; with ledgers that is known to be done.
-            waiting = number(whole.pending)
-            yield (
-                f"{waiting} still wait for {group}"
-                if whole.handled is None
-                else f"{waiting} not yet handled by {group}"
-            )
+            yield say("waiting", pending=whole.pending, group=group, by_lag=whole.handled is None)
     tolls = sorted(doubles(audit), key=lambda toll: toll.where)
     for where, own in ((where, list(same)) for where, same in groupby(tolls, lambda toll: toll.where)):
         # A finding that did it may count those of its own time.
         explained = any(toll.incident != UNEXPLAINED for toll in own)
         when = "" if explained else between(own[0].since, own[0].until, tz)
         least, most = sum(toll.least for toll in own), sum(toll.most for toll in own)
-        words = bounded(sum(toll.records for toll in own), least, most)
-        yield f"{words} doubled {where}" + (f" ({when})" if when else "")
+        amount = bounded(sum(toll.records for toll in own), least, most)
+        yield say("doubled", amount=amount, where=where, when=when or None)

@@ -21,6 +21,9 @@ from mqlab.kafka.groups import empty
 from mqlab.kafka.log_lines import homes, lines
 from mqlab.memo import per_facts
 from mqlab.shared.queues import TOGETHER, of_groups
+from mqlab.words import room
+
+ways = room("delivery-ways")
 
 Place = tuple[str, str]
 """Topic and partition."""
@@ -177,13 +180,13 @@ def offsets(facts: Facts, group: str, topic: str, queue: str) -> Offsets:
         if row.at is None:
             continue
         if row.group == group and row.committed is not None and row.committed >= 0:
-            committed.append(Mark(row.at, row.committed, row, "committed"))
+            committed.append(Mark(row.at, row.committed, row, ways("committed")))
         if row.start is not None and row.start >= 0:
-            starts.append(Mark(row.at, row.start, row, "log start"))
+            starts.append(Mark(row.at, row.start, row, ways("log-start")))
         if row.end is not None and row.end >= 0:
-            ends.append(Mark(row.at, row.end, row, "log end"))
-    by_lines = [(committed, e, "the committed offset it starts at") for e in lines if e.kind == "offset-set"]
-    by_lines += [(starts, e, "the log start moved") for e in moved(facts).get((topic, queue), ())]
+            ends.append(Mark(row.at, row.end, row, ways("log-end")))
+    by_lines = [(committed, e, ways("starts-at")) for e in lines if e.kind == "offset-set"]
+    by_lines += [(starts, e, ways("start-moved")) for e in moved(facts).get((topic, queue), ())]
     for marks, line, why in by_lines:
         at = line.last_at or line.first_at
         if at is not None and line.value_max is not None:
@@ -279,11 +282,12 @@ def moved_by_hand(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
     group, topic, queue = place
     partition = offsets(facts, *place)
     for earlier, later in moves(facts, partition):
-        span = f"from {earlier.offset} to {later.offset}"
-        yield f"{group} had no members when its offset of {topic}-{queue} went {span}: it was set by hand"
+        yield ways(
+            "set-by-hand", group=group, topic=topic, queue=queue, low=str(earlier.offset), high=str(later.offset)
+        )
     for skip in by_hand(facts, partition):
         if len(skip.places) == 1:
-            yield f"a member of {group} sought from {skip.low} to {skip.high} in {topic}-{queue}"
+            yield ways("sought", group=group, topic=topic, queue=queue, low=str(skip.low), high=str(skip.high))
 
 
 def moves(facts: Facts, partition: Offsets) -> Iterator[tuple[Mark, Mark]]:

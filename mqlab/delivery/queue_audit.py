@@ -17,6 +17,9 @@ from mqlab.memo import per_facts
 from mqlab.rocketmq import members, shared_client_ids
 from mqlab.rows import times, too_often
 from mqlab.shared.copies import ledgers_of
+from mqlab.words import room
+
+ways = room("delivery-ways")
 
 _SHARED = "duplicate-client-id"
 """The class of several processes with one client id."""
@@ -97,6 +100,6 @@ def handled_again(
         extra = sum(fate.messages * too_often(fate, own) for fate in again)
         yield Doubled(
             incident, Side.GROUP, topic, queue, group, sum(fate.messages for fate in again), extra, extra, extra,
-            None, None, "messages that appear more than once in the group's ledgers",
+            None, None, ways("ledgers-doubled"),
             tuple(fate.first for fate in again[:2]),
         )  # fmt: skip

@@ -20,6 +20,9 @@ from mqlab.rows import Fate
 from mqlab.shared import actors, counters, failures
 from mqlab.shared.failures import GIVEN_UP, noted
 from mqlab.shared.wording import sample
+from mqlab.words import room
+
+ways = room("delivery-ways")
 
 UNDER_MIN_ISR = "under-min-isr"
 OVERSIZE = "oversize-record-rejected"
@@ -59,7 +62,7 @@ def _of_ids(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> Loss
     return Loss(
         _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, records,
         records if until is not None and _seen_whole(facts, topic, until) else 0, records,
-        None, None, since, until, "ids reported as failed that neither a dump nor a consumer has",
+        None, None, since, until, ways("failed-ids"),
         (fates[0].first, fates[-1].last),
     )  # fmt: skip
 
@@ -82,7 +85,7 @@ def _of_lines(facts: Facts, topic: str, queue: str, rows: Sequence[Episode]) -> 
     return Loss(
         _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, likely, 0, most, None, None,
         *span(t for e in rows for t in (e.first_at, e.last_at)),
-        "records that expired in the producer; some may be stored", (rows[0].first, rows[-1].last),
+        ways("expired"), (rows[0].first, rows[-1].last),
     )  # fmt: skip
 
 
@@ -226,11 +229,8 @@ def _evidence(
     brokers = [e.first for e in own if by_broker(e)][:1]
     clients = [e for e in own if not by_broker(e)]
     lines = [*brokers, *(e.first for e in clients[:1]), *(e.last for e in clients[-1:])]
-    lines += [replace(e, why="replicas in sync") for e in sets[:3]]
+    lines += [replace(e, why=ways("in-sync")) for e in sets[:3]]
     lines += [e.first for e in late[:1]]
     metrics = [s for s in below(facts) if s.points]
-    lines += [
-        sample(facts, s, max(s.points, key=lambda point: point[1])[0], "partitions below min.insync.replicas")
-        for s in metrics[:1]
-    ]
+    lines += [sample(facts, s, max(s.points, key=lambda point: point[1])[0], ways("below")) for s in metrics[:1]]
     return tuple(dict.fromkeys(lines))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mqlab.delivery import durability
 from mqlab.delivery.durability import topics
@@ -15,7 +15,10 @@ from mqlab.models.lag import DAY, Overtaken, overtaken, time_lag
 from mqlab.shared.configured import Value
 from mqlab.shared.counters import increase, summed
 from mqlab.shared.queues import Pace, Points, lag, next_read, of_groups, paces
-from mqlab.units import digits, duration, number
+from mqlab.words import room
+from mqlab.words.filling import Value as Shown
+
+say = room("risks")
 
 _MOST = 5
 """Names that a row lists, and places that it shows: what fits on a line of the screen."""
@@ -26,8 +29,10 @@ class Risk:
     """One setting of one owner, and what it may lose or double each time it comes to that; nothing says that it did."""
 
     setting: str
-    owner: str
-    """``producer orders-app``, ``topic orders``, ``consumer sink-1`` or ``group billing on orders``."""
+    scope: str
+    """``producer``, ``topic``, ``consumer`` or ``group``."""
+    who: str | None
+    """Its name, or several; None where it has none."""
     value: str
     effective: str
     """What it means with that version, that cluster and the other settings."""
@@ -46,11 +51,40 @@ class Risk:
     due_seconds: float | None = None
     """Seconds from the last snapshot until it happens if all goes on as it did; None where that is not known."""
 
+    @property
+    def owner(self) -> str:
+        """``producer orders-app``, ``topic orders``, ``consumer sink-1`` or ``group billing on orders``."""
+        return say("owner", scope=self.scope, who=self.who)
+
+
+def risk(
+    case: str,
+    whose: tuple[str, str, str | None, str | Value],
+    incident: str | None,
+    records: tuple[int | None, int | None],
+    evidence: tuple[Evidence, ...],
+    **values: Shown,
+) -> Risk:
+    """The row of a *case*, whose words show *values*.
+
+    Args:
+        case: names the words of the room.
+        whose: setting, scope, name and value.
+        incident: slug of the class.
+        records: most likely number and most.
+        evidence: places that show it.
+        values: what the words show.
+    """
+    setting, scope, who, value = whose
+    if isinstance(value, Value):
+        value = value.value if value.setting is not None else say("default", value=value.value)
+    effective, may, how = (say(key, case=case, **values) for key in ("effective", "risk", "reckoning"))
+    return Risk(setting, scope, who, value, effective, may, incident, records[0], 0, records[1], how, evidence)
+
 
 def listed(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
-    more = len(names) - _MOST
-    return ", ".join(names[:_MOST]) + (f" and {number(more)} more" if more > 0 else "")
+    return say("names", names=tuple(names)) if names else ""
 
 
 def shown(places: Iterable[Evidence | None]) -> tuple[Evidence, ...]:
@@ -64,16 +98,16 @@ class Rate:
 
     per_second: float
     source: str
-    """What counted them."""
-
-    @property
-    def told(self) -> str:
-        """``320 records a second (counters of the producer)``."""
-        return f"{digits(self.per_second)} records a second ({self.source})"
+    """What counted them: a key of the room's ``[sources]``."""
 
     def within(self, seconds: float) -> int:
         """Records of that time, rounded."""
         return round(self.per_second * seconds)
+
+
+def told(rate: Rate | None) -> str | None:
+    """``320 records a second (counters of the producer)``."""
+    return None if rate is None else say("rate", per_second=rate.per_second, source=rate.source)
 
 
 @per_facts
@@ -81,7 +115,7 @@ def of_producer(facts: Facts, owner: str | None) -> Rate | None:
     """What *owner* sent: by its counters, its ledgers, else what came into the topics that it alone writes."""
     own = [s for s in facts.named("producer.record_sends") if owner and s.labels.get("client_id") == owner]
     alone = [topic for topic in written(facts, owner) if durability.producers(facts, topic) == (owner,)]
-    return _counted(own, "counters of the producer") or of_topics(facts, alone)
+    return _counted(own, "producer") or of_topics(facts, alone)
 
 
 @per_facts
@@ -89,7 +123,7 @@ def of_consumer(facts: Facts, owner: str | None, group: str | None) -> Rate | No
     """What *owner* read: by its counters, else by the commits of its whole group."""
     own = [s for s in facts.named("consumer.records_consumed") if owner and s.labels.get("client_id") == owner]
     plain = [s for s in own if "topic" not in s.labels] or own
-    return _counted(plain, "counters of the consumer") or of_group(facts, group)
+    return _counted(plain, "consumer") or of_group(facts, group)
 
 
 @per_facts
@@ -97,7 +131,7 @@ def of_group(facts: Facts, group: str | None) -> Rate | None:
     """By how much the committed offsets of *group* moved, all its topics together."""
     read = [queues for (name, _), queues in of_groups(facts).items() if name == group]
     moved = sum(max(0, pace.consumed) / pace.seconds for queues in read for pace in _paces(queues))
-    return Rate(moved, "commits of the whole group") if moved > 0 else None
+    return Rate(moved, "commits") if moved > 0 else None
 
 
 def _paces(queues: Mapping[str, Points]) -> list[Pace]:
@@ -111,14 +145,14 @@ def of_topic(facts: Facts, topic: str) -> Rate | None:
     since, until = span(at for p in parts for at in (p.first_at, p.last_at))
     messages = sum(p.messages for p in parts)
     if since is not None and until is not None and until > since and messages:
-        return Rate(messages / (until - since), "ledgers of acknowledged ids")
+        return Rate(messages / (until - since), "ledgers")
     counters = [s for s in facts.named("broker.messages_in") if s.labels.get("topic") == topic]
-    if counted := _counted(counters, "counters of the brokers"):
+    if counted := _counted(counters, "brokers"):
         return counted
     # The group whose snapshots show most tells it; others see the same ends.
     groups = [queues for (_, name), queues in of_groups(facts).items() if name == topic]
     most = max((sum(max(0, p.produced) / p.seconds for p in _paces(queues)) for queues in groups), default=0.0)
-    return Rate(most, "ends of the log in snapshots") if most > 0 else None
+    return Rate(most, "snapshots") if most > 0 else None
 
 
 def of_topics(facts: Facts, names: Iterable[str]) -> Rate | None:
@@ -147,7 +181,7 @@ _LEAST = 60.0
 """Seconds of snapshots below which no pace is told: scrape_interval of Prometheus by default."""
 _TIMES = (("retention.ms", 0.001), ("log.retention.minutes", 60.0), ("log.retention.hours", 3600.0))
 """Settings of the time, the one that wins first, with their unit in seconds (KafkaConfig)."""
-_USUAL = 168 * 3600.0
+_USUAL_HOURS = 168
 """log.retention.hours, where nobody says otherwise."""
 
 
@@ -164,7 +198,7 @@ def retention_risks(facts: Facts) -> Iterator[Risk]:
 
 def _kept(facts: Facts, topic: str, partitions: int) -> tuple[float, Value]:
     """Seconds for which a record of *topic* stays at least, by time or by size, and the setting that says so."""
-    by_time = (_USUAL, Value("log.retention.hours", "168 (default)", None))
+    by_time = (_USUAL_HOURS * 3600.0, Value("log.retention.hours", str(_USUAL_HOURS), None))
     for key, unit in reversed(_TIMES):
         setting = durability.in_force(facts, topic, key)
         if setting is not None and setting.value.lstrip("-").isdigit():
@@ -206,12 +240,17 @@ def _risk(
     came = sum(pace.produced / pace.seconds for pace, _ in partitions)
     read = sum(pace.consumed / pace.seconds for pace, _ in partitions)
     last = max((points[-1] for points in queues.values()), key=lambda p: (p.at or 0.0, p.source, p.line or 0))
-    place = Evidence(last.source, last.line, last.text, "where the group stood")
-    return Risk(
-        rule[1].key, f"group {key[0]} on {key[1]}", rule[1].value, f"a record stays for {duration(rule[0])}",
-        "records are deleted before the group reads them", "retention-loss",
-        sum(loss.records for _, loss in partitions), 0, sum(loss.most for _, loss in partitions),
-        f"{number(waiting)} wait, {digits(came)} a second come in and {digits(read)} are read: the oldest is deleted "
-        f"in {duration(due)} at the earliest; records of one day at this pace, and if reading stops",
-        (*((rule[1].evidence,) if rule[1].evidence else ()), place), due,
-    )  # fmt: skip
+    place = Evidence(last.source, last.line, last.text, say("stood"))
+    row = risk(
+        "retention",
+        (rule[1].key, "group", say("group", group=key[0], topic=key[1]), rule[1]),
+        "retention-loss",
+        (sum(loss.records for _, loss in partitions), sum(loss.most for _, loss in partitions)),
+        (*((rule[1].evidence,) if rule[1].evidence else ()), place),
+        kept=rule[0],
+        waiting=waiting,
+        came=came,
+        read=read,
+        until=due,
+    )
+    return replace(row, due_seconds=due)

@@ -25,7 +25,10 @@ from mqlab.delivery.risk_rates import (
     of_producer,
     of_topics,
     retention_risks,
+    risk,
+    say,
     shown,
+    told,
     written,
 )
 from mqlab.facts import Facts
@@ -38,7 +41,7 @@ from mqlab.models.kafka_defaults import Version
 from mqlab.shared import configured
 from mqlab.shared.configured import Value
 from mqlab.shared.queues import lag
-from mqlab.units import brief, digits, number
+from mqlab.words.filling import Value as Shown
 
 
 def _consumer_risks(facts: Facts) -> Iterator[Risk]:
@@ -68,29 +71,19 @@ def group_of(facts: Facts, owner: str) -> str | None:
 def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
     lines = [e for e in facts.of_kind("handed-over") if e.value_max and client_of(facts, group or "", e) == owner]
     waiting = sorted(lines, key=lambda e: (-(e.value_max or 0.0), e.first_at or 0.0))
+    whose = ("enable.auto.commit", "consumer", owner, auto)
     if waiting:
         most = round(waiting[0].value_max or 0)
-        return Risk(
-            "enable.auto.commit", f"consumer {owner}", _said(auto),
-            "commits what was polled while other threads still work on it",
-            "records waiting in the process are lost when it stops, most of all when it shuts down cleanly",
-            "commit-before-process-loss", round(median(e.value_max or 0.0 for e in waiting)), 0, most,
-            f"its own lines show up to {number(most)} records waiting; the likely number is their median",
-            (*_places(auto), waiting[0].first),
-        )  # fmt: skip
+        likely = round(median(e.value_max or 0.0 for e in waiting))
+        places = (*_places(auto), waiting[0].first)
+        return risk("handed-over", whose, "commit-before-process-loss", (likely, most), places, waiting=most)
     interval = _of(facts, owner, "auto.commit.interval.ms")
     seconds = (interval.number if interval is not None and interval.number is not None else 5000) / 1000
     poll, rate = _of(facts, owner, "max.poll.records"), of_consumer(facts, owner, group)
     more = poll.number if poll is not None and poll.number else 500
-    return Risk(
-        "enable.auto.commit", f"consumer {owner}", _said(auto), f"commits every {brief(seconds)}, within poll()",
-        "records since the last commit are handled again after a crash; those handed to other threads are lost",
-        "reprocess-duplicates", rate.within(seconds / 2) if rate else None, 0,
-        rate.within(seconds) + more if rate else None,
-        f"{rate.told} × {brief(seconds)}, and a poll of {number(more)}; half an interval on average"
-        if rate else "no rate is known",
-        _places(auto, interval),
-    )  # fmt: skip
+    records = (rate.within(seconds / 2), rate.within(seconds) + round(more)) if rate else (None, None)
+    values = {"rate": told(rate), "seconds": seconds, "more": more}
+    return risk("auto-commit", whose, "reprocess-duplicates", records, _places(auto, interval), **values)
 
 
 def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
@@ -99,32 +92,19 @@ def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
         return
     by_topic = groups.topics(facts).items()
     partitions = [points for (name, _), queues in by_topic if name == group for points in queues.values()]
+    whose, incident = ("auto.offset.reset", "consumer", owner, value), "offset-reset-loss"
     if partitions:
         behind = sum(lag(points[-1]) for points in partitions)
-        yield Risk(
-            "auto.offset.reset", f"consumer {owner}", _said(value),
-            "the group has offsets: it takes effect once they are gone",
-            "waiting records are skipped if the offsets expire or fall out of the log", "offset-reset-loss",
-            None, 0, behind, f"lag of {group} as last seen, plus what comes in until it reads again", _places(value),
-        )  # fmt: skip
+        yield risk("offsets-may-go", whose, incident, (None, behind), _places(value), group=group)
         return
     held = {a.topic for a in facts.assignments if a.group == group}
     held |= {p.topic for p in facts.positions if p.group == group}
     rate = of_topics(facts, sorted(held)) if group else None
-    yield Risk(
-        "auto.offset.reset", f"consumer {owner}", _said(value),
-        "partitions without a committed offset start at their end",
-        "records from before its first position are skipped", "offset-reset-loss", None, 0, None,
-        f"{rate.told} until its first position" if rate else "no rate is known", _places(value),
-    )  # fmt: skip
+    yield risk("no-offsets", whose, incident, (None, None), _places(value), rate=told(rate))
 
 
 def _of(facts: Facts, owner: str, key: str) -> Value | None:
     return configured.consumer_value(facts, owner, key, float("inf"))
-
-
-def _said(value: Value) -> str:
-    return value.value if value.setting is not None else f"{value.value} (default)"
 
 
 def _places(*values: Value | None) -> tuple[Evidence, ...]:
@@ -136,6 +116,7 @@ SHRINK = 1.5
 ReplicaManager looks each half of that time (isr-expiration)."""
 _NO_EFFECT = (Version(3, 0), Version(3, 1))
 """Releases that print enable.idempotence = true without having it (KAFKA-13598)."""
+_FAILOVER = "acks1-failover-loss"
 _KEYS = ("acks", "retries", "max.in.flight.requests.per.connection", "enable.idempotence")
 
 
@@ -160,17 +141,16 @@ def _acks(facts: Facts, owner: str | None) -> Iterator[Risk]:
     if value is None or copies == 1:
         return
     rate = of_producer(facts, owner)
-    if value.value in ("0", "1"):
+    if value.value == "0":
+        yield risk("unacknowledged", ("acks", "producer", owner, value), _FAILOVER, (None, None), _places(value))
+    elif value.value == "1":
         yield _leader_only(facts, owner, value, rate)
     elif alone := [t for t in topics if durability.min_in_sync(facts, t) == 1 and durability.replicas(facts, t) != 1]:
         settings = [durability.in_force(facts, topic, "min.insync.replicas") for topic in alone]
-        how = f"{rate.told}, for as long as the leader is alone in sync" if rate else "no rate is known"
-        yield Risk(
-            "min.insync.replicas", f"topic {listed(alone)}", "1", f"acks=all of {owner or 'a producer'} waits for "
-            "the replicas in sync, which may be the leader alone",
-            "acknowledged records are lost when the leader fails while it is alone in sync", "acks1-failover-loss",
-            None, 0, None, how, (*_places(value), *shown(t.evidence for t in settings if t)),
-        )  # fmt: skip
+        places = (*_places(value), *shown(t.evidence for t in settings if t))
+        whose = ("min.insync.replicas", "topic", listed(alone), "1")
+        records = (None, None)
+        yield risk("alone", whose, _FAILOVER, records, places, producer=owner, rate=told(rate))
 
 
 def _leader_only(facts: Facts, owner: str | None, value: Value, rate: Rate | None) -> Risk:
@@ -178,16 +158,11 @@ def _leader_only(facts: Facts, owner: str | None, value: Value, rate: Rate | Non
     setting = durability.in_force(facts, "", key)
     default = kafka_defaults.default(key, "broker", configured.broker_version(facts)) or "30000"
     lag = SHRINK * int(setting.value if setting is not None and setting.value.isdigit() else default) / 1000
-    word = "only the leader acknowledges" if value.value == "1" else "nobody acknowledges, errors go unseen"
-    return Risk(
-        "acks", f"producer {owner or ''}".strip(), _said(value), word,
-        "acknowledged records that no follower has are lost when the leader fails", "acks1-failover-loss",
-        None, 0, rate.within(lag) if rate else None,
-        f"{rate.told} × {brief(lag)}, the longest an in-sync follower may lag "
-        f"({digits(SHRINK)} × replica.lag.time.max.ms); one that keeps up lags by milliseconds"
-        if rate else "no rate is known",
-        _places(value),
-    )  # fmt: skip
+    most = rate.within(lag) if rate else None
+    whose = ("acks", "producer", owner, value)
+    return risk(
+        "leader-only", whose, _FAILOVER, (None, most), _places(value), rate=told(rate), seconds=lag, shrink=SHRINK
+    )
 
 
 def _idempotence(facts: Facts, owner: str | None) -> Iterator[Risk]:
@@ -201,40 +176,30 @@ def _idempotence(facts: Facts, owner: str | None) -> Iterator[Risk]:
     retries = values.get("retries")
     if kafka_defaults.idempotence(said, version) is not False or retries is None or retries.value == "0":
         return
-    high, how = _in_flight(facts, owner, values)
-    yield Risk(
-        "enable.idempotence", f"producer {owner or ''}".strip(), _said(declared) if declared else "not set",
-        f"off{f' in client {version}' if version else ''}: {_why_off(said)}",
-        "records are stored twice when a response is lost and the request is sent again", "producer-duplicates",
-        None, 0, high, how, _places(*values.values()),
-    )  # fmt: skip
+    records, how = _in_flight(facts, owner, values)
+    whose = ("enable.idempotence", "producer", owner, declared or say("not-set"))
+    off = {"version": str(version) if version else None, **_why_off(said)}
+    yield risk("no-idempotence", whose, "producer-duplicates", (None, records), _places(*values.values()), **off, **how)
 
 
-def _why_off(said: Mapping[str, str]) -> str:
+def _why_off(said: Mapping[str, str]) -> Mapping[str, str]:
+    """What rules it out; nothing where batches are just not numbered."""
     if said.get("acks", "all") not in ("all", "-1"):
-        return f"acks={said['acks']} rules it out"
+        return {"acks": said["acks"]}
     flight = said.get("max.in.flight.requests.per.connection", "5")
-    if flight.isdigit() and int(flight) > 5:
-        return f"{flight} requests in flight rule it out"
-    return "batches are not numbered"
+    return {"in_flight": flight} if flight.isdigit() and int(flight) > 5 else {}
 
 
-def _in_flight(facts: Facts, owner: str | None, values: Mapping[str, Value]) -> tuple[int | None, str]:
+def _in_flight(facts: Facts, owner: str | None, values: Mapping[str, Value]) -> tuple[int | None, Mapping[str, Shown]]:
     """Records whose answers one cut of the connection can take: those of the requests that are on their way."""
     flight = values.get("max.in.flight.requests.per.connection")
-    sizes = [
-        v for s in facts.named("producer.records_per_request_avg") if s.labels.get("client_id") == owner
-        for _, v in s.points if v > 0
-    ]  # fmt: skip
+    named = (s for s in facts.named("producer.records_per_request_avg") if s.labels.get("client_id") == owner)
+    sizes = [v for s in named for _, v in s.points if v > 0]
     if flight is not None and flight.number and sizes:
-        most = max(sizes)
-        how = f"{number(flight.number)} requests in flight × {digits(most)} records a request, for each connection cut"
-        return round(flight.number * most), how
+        return round(flight.number * max(sizes)), {"requests": flight.number, "each": max(sizes)}
     rate, wait = of_producer(facts, owner), _of_producer(facts, owner, "request.timeout.ms")
     seconds = (wait.number if wait is not None and wait.number else 30_000) / 1000
-    if rate is None:
-        return None, "no rate is known"
-    return rate.within(seconds), f"{rate.told} × request.timeout.ms, {brief(seconds)}, for each connection cut"
+    return (rate.within(seconds) if rate else None), {"rate": told(rate), "seconds": seconds}
 
 
 def _of_producer(facts: Facts, owner: str | None, key: str) -> Value | None:
@@ -256,13 +221,9 @@ def _unclean(facts: Facts) -> Iterator[Risk]:
             continue
         topics = [topic for topic, _ in rows]
         rate = of_topics(facts, topics)
-        yield Risk(
-            _UNCLEAN, f"topic {listed(topics)}", "true (default)" if by_default else "true",
-            "a replica that is out of sync may become the leader",
-            "everything acknowledged since it fell out of sync is lost", "unclean-election-loss", None, 0, None,
-            f"{rate.told} for as long as that replica has not followed" if rate else "no rate is known",
-            shown(setting.evidence for _, setting in rows),
-        )  # fmt: skip
+        value = say("default", value="true") if by_default else "true"
+        whose, places = (_UNCLEAN, "topic", listed(topics), value), shown(setting.evidence for _, setting in rows)
+        yield risk("unclean", whose, "unclean-election-loss", (None, None), places, rate=told(rate))
 
 
 def _single(facts: Facts) -> Iterator[Risk]:
@@ -276,12 +237,8 @@ def _single(facts: Facts) -> Iterator[Risk]:
     ends = sorted((p for p in facts.positions if p.topic in topics and p.end is not None), key=lambda p: p.at or 0.0)
     last = {(p.topic, p.queue): (p.end or 0) - (p.start or 0) for p in ends}
     stored = sum(last.values()) if last else None
-    yield Risk(
-        "replication.factor", f"topic {listed(topics)}", "1", "one broker has the only copy",
-        "nothing can be written or read while that broker is down; everything is lost with its disk", None,
-        stored, 0, stored, "records between start and end of the logs, as last seen",
-        shown([first[topic] for topic in topics]),
-    )  # fmt: skip
+    whose, places = ("replication.factor", "topic", listed(topics), "1"), shown([first[topic] for topic in topics])
+    yield risk("single-copy", whose, None, (stored, stored), places)
 
 
 @per_facts
@@ -290,10 +247,10 @@ def risks(facts: Facts) -> tuple[Risk, ...]:
     path = (_producer_risks, _unclean, _single, _consumer_risks, retention_risks)
     alike: dict[Risk, list[Risk]] = defaultdict(list)
     for row in (row for rule in path for row in rule(facts)):
-        alike[replace(row, owner=row.owner.partition(" ")[0], evidence=())].append(row)
+        alike[replace(row, who=None, evidence=())].append(row)
     merged = []
     for key, same in alike.items():
-        names = [name for row in same if (name := row.owner.partition(" ")[2])]
+        names = [row.who for row in same if row.who]
         places = shown(place for row in same for place in row.evidence)
-        merged.append(replace(key, owner=f"{key.owner} {listed(names)}".strip(), evidence=places))
+        merged.append(replace(key, who=listed(names) or None, evidence=places))
     return tuple(merged)

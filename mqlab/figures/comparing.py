@@ -26,9 +26,12 @@ from mqlab.figures.style import (
     panels,
     time,
 )
-from mqlab.figures.timeline import event_lanes, kept_points, lag_points
+from mqlab.figures.timeline import Waiting, event_lanes, kept_points, lag_points
 from mqlab.shared import counters, flows
-from mqlab.units import counted, digits, duration, number, size
+from mqlab.units import number, rate, size
+from mqlab.words import listed, room
+
+say = room("comparing-figures")
 
 Points = Sequence[tuple[float, float]]
 
@@ -64,27 +67,30 @@ def aligned(strands: Sequence[Strand]) -> go.Figure:
     }
     drawn = [name for name, weight in weights.items() if weight]
     if not drawn:
-        return empty("Nothing in either capture has a timestamp.")
+        return empty(say("undated"))
     height = 60 + 150 * ("rate" in drawn) + 130 * ("waiting" in drawn) + 24 * len(lanes)
     chart = panels(height, *(weights[name] for name in drawn), margin={"l": 8, "r": 8, "t": 30, "b": 36})
     for number_, (strand, (colour, dash)) in enumerate(zip(strands, _LOOKS, strict=True)):
-        look: dict[str, Any] = {"line": {"color": colour, "dash": dash}, "hovertemplate": _HOVER}
+        look: dict[str, Any] = {"line": {"color": colour, "dash": dash}, "hovertemplate": _hover()}
         if points := rates[strand.name]:
-            line(chart, f"{strand.name}: came in", points, row=1, axis=strand.minutes, **look)
+            line(chart, say("came-in", capture=strand.name), points, row=1, axis=strand.minutes, **look)
         if own := waiting[number_]:
             told = [(at, round(behind), number(round(behind))) for at, behind in own[1]]
             row = drawn.index("waiting") + 1
-            line(chart, f"{strand.name}: {own[0]}", told, row=row, axis=strand.minutes, **look)
-    for title, name in (("in, a second", "rate"), ("waiting", "waiting")):
-        if name in drawn:
-            chart.update_yaxes(rangemode="tozero", title_text=title, nticks=4, row=drawn.index(name) + 1, col=1)
+            name = say("of-capture", capture=strand.name, what=own[0])
+            line(chart, name, told, row=row, axis=strand.minutes, **look)
+    for title, panel in ((say("rate-axis"), "rate"), (say("waiting-axis"), "waiting")):
+        if panel in drawn:
+            row = drawn.index(panel) + 1
+            chart.update_yaxes(rangemode="tozero", title_text=label(title), nticks=4, row=row, col=1)
     if lanes:
         _draw_lanes(chart, lanes, drawn.index("lanes") + 1)
     chart.add_vline(x=0, line={"color": ALARM, "width": 1.2, "dash": "dot"})
-    return chart.update_xaxes(title_text="minutes", row=len(drawn), col=1)
+    return chart.update_xaxes(title_text=label(say("minutes")), row=len(drawn), col=1)
 
 
-_HOVER = "%{x:.2f} min %{text}<extra></extra>"
+def _hover() -> str:
+    return label(say("then")) + "<extra></extra>"
 
 
 def _rates(strands: Sequence[Strand]) -> Mapping[str, Sequence[tuple[float, float, str]]]:
@@ -92,15 +98,17 @@ def _rates(strands: Sequence[Strand]) -> Mapping[str, Sequence[tuple[float, floa
     pieces = {s.name: [(p.since, p.until, p.came_in or 0.0) for p in flows.flows(s.facts)] for s in strands}
     counts = [{s.name: counters.summed(s.facts.named(name)) for s in strands} for name in _RATES]
     told = next((own for own in (pieces, *counts) if all(own.values())), dict.fromkeys(pieces, ()))
-    words: Callable[[float], str] = size if told is pieces else digits
-    return {
-        name: [(b, v / (b - a), f"{words(v / (b - a))}/s") for a, b, v in own if b > a] for name, own in told.items()
-    }
+    words: Callable[[float], str] = _bytes if told is pieces else rate
+    return {name: [(b, v / (b - a), words(v / (b - a))) for a, b, v in own if b > a] for name, own in told.items()}
+
+
+def _bytes(per_second: float) -> str:
+    return f"{size(per_second)}/s"
 
 
 def _waiting(facts: Facts) -> tuple[str, Points] | None:
     """What waited most, for a group or as kept by a broker."""
-    lag = {f"lag of {group}": points for group, points in lag_points(facts).items()}
+    lag: Waiting = {say("lag", group=group): points for group, points in lag_points(facts).items()}
     return next(iter((lag or kept_points(facts)).items()), None)
 
 
@@ -114,7 +122,7 @@ def _lanes(strands: Sequence[Strand]) -> _Lanes:
     for strand, (colour, _) in zip(strands, _LOOKS, strict=True):
         for (lane, symbol, _), bars in event_lanes(strand.facts, strand.diagnosis).items():
             found[lane][strand.name].append((symbol, colour, strand, bars))
-    return {f"{lane} · {name}": marks for lane, own in found.items() for name, marks in own.items()}
+    return {say("lane", lane=lane, capture=name): marks for lane, own in found.items() for name, marks in own.items()}
 
 
 def _draw_lanes(chart: go.Figure, lanes: _Lanes, row: int) -> None:
@@ -126,7 +134,7 @@ def _draw_lanes(chart: go.Figure, lanes: _Lanes, row: int) -> None:
                 text=[text for bar in bars for text in (label(bar.words), label(bar.words), None)],
                 name=label(lane), mode="lines+markers", line={"color": colour, "width": 3}, showlegend=False,
                 marker={"symbol": symbol, "size": 9, "color": colour, "line": {"width": 2, "color": colour}},
-                hovertemplate=_HOVER, row=row, col=1,
+                hovertemplate=_hover(), row=row, col=1,
             )  # fmt: skip
     order = [label(lane) for lane in lanes]
     chart.update_yaxes(
@@ -150,17 +158,13 @@ class Mark:
 
 
 _SEVERITIES = {"critical": (ALARM, "circle"), "warning": (OUTGOING, "diamond"), "": (MUTED, "circle-open")}
-_TIMES = {
-    "detect": ("time to detect", "triangle-up", INCOMING),
-    "mitigate": ("time to mitigate", "circle", LAG),
-    "resolve": ("time to resolve", "square", INK),
-}
+_TIMES = {"detect": ("triangle-up", INCOMING), "mitigate": ("circle", LAG), "resolve": ("square", INK)}
 
 
 def history(marks: Sequence[Mark], repeats: Sequence[Sequence[Mark]] = ()) -> go.Figure:
     """Classes over time, the most frequent on top; repeats of one cause are joined; below, how long people took."""
     if not marks:
-        return empty("No incident in this folder has a date.")
+        return empty(say("no-dates"))
     often = Counter((mark.incident, bool(mark.severity)) for mark in marks)
     lanes = [name for name, _ in sorted(often, key=lambda lane: (not lane[1], -often[lane], lane))]
     lanes = list(dict.fromkeys(lanes))
@@ -171,26 +175,27 @@ def history(marks: Sequence[Mark], repeats: Sequence[Sequence[Mark]] = ()) -> go
     for series in repeats:
         chart.add_scatter(
             x=[time(mark.at) for mark in series], y=[label(mark.incident) for mark in series], mode="lines",
-            line={"color": MUTED, "width": 2}, name=f"{counted(len(series), 'time')} the same cause", hoverinfo="skip",
+            line={"color": MUTED, "width": 2}, name=label(say("repeated", times=len(series))), hoverinfo="skip",
             showlegend=False, row=1, col=1,
         )  # fmt: skip
     for severity, (colour, symbol) in _SEVERITIES.items():
         own = [mark for mark in marks if mark.severity == severity]
-        _scatter(chart, 1, severity or "no incident", colour, symbol, [(m.at, label(m.incident), m.words) for m in own])
+        name = severity or say("no-incident")
+        _scatter(chart, 1, name, colour, symbol, [(m.at, label(m.incident), m.words) for m in own])
     lane_axis(chart, lanes)
     chart.update_xaxes(title_text=None)
     if timed:
-        for name, (words, symbol, colour) in _TIMES.items():
+        for step, (symbol, colour) in _TIMES.items():
             told = [
-                (mark.at, seconds / 60, f"{mark.words}\n{words}: {duration(seconds)}")
+                (mark.at, seconds / 60, listed((mark.words, say("took", step=step, seconds=seconds)), "\n"))
                 for mark in marks
                 for what, seconds in mark.seconds
-                if what == name
+                if what == step
             ]
-            _scatter(chart, 2, words, colour, symbol, told)
+            _scatter(chart, 2, say("time-to", step=step), colour, symbol, told)
         chart.update_yaxes(
-            type="log", title_text="minutes", categoryorder=None, categoryarray=None, dtick=1, autorange=True,
-            range=None, row=2, col=1,
+            type="log", title_text=label(say("minutes")), categoryorder=None, categoryarray=None, dtick=1,
+            autorange=True, range=None, row=2, col=1,
         )  # fmt: skip
     return chart.update_xaxes(title_text="UTC", row=len(weights), col=1)
 
@@ -201,7 +206,7 @@ def _scatter(
     if told:
         chart.add_scatter(
             x=[time(at) for at, _, _ in told], y=[y for _, y, _ in told], text=[label(words) for _, _, words in told],
-            name=name, mode="markers", hovertemplate="%{text}<extra></extra>",
+            name=label(name), mode="markers", hovertemplate="%{text}<extra></extra>",
             marker={"symbol": symbol, "size": 11, "color": colour, "line": {"width": 1.5, "color": colour}},
             row=row, col=1,
         )  # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import plotly.graph_objects as go
 
+from mqlab import words
 from mqlab.delivery.path import UNEXPLAINED, PathRow, bounded, by_number, groups, path, total
 from mqlab.delivery.rows import Audit, Loss, Side
 from mqlab.figures.style import (
@@ -28,12 +29,15 @@ from mqlab.figures.style import (
     line,
     time,
 )
-from mqlab.units import clock, number, percent
+from mqlab.units import number, percent
 from mqlab.views.delivery import CUT, FOLLOWER, LEADER, Acked, AuditView, InSync, Level, Offsets, Reign
 
-ARRIVED, PENDING, UNKNOWN, UNANSWERED, FAILED = "arrived", "pending", "not known", "unanswered", "refused or given up"
+say = words.room("delivery-figures")
+
+ARRIVED, PENDING, UNKNOWN = say("arrived"), say("pending"), say("not-known")
+UNANSWERED, FAILED = say("unanswered"), say("failed")
 _LOSSES = (ALARM, OUTGOING, LAG, "#cc79a7", "#e69f00")
-_LOOKS = {
+_LOOKS: Mapping[str, tuple[str, str]] = {
     ARRIVED: (INCOMING, ""),
     FAILED: ("#e69f00", "/"),
     UNANSWERED: (GRID, "x"),
@@ -60,8 +64,7 @@ def delivery_funnel(audit: Audit | None) -> go.Figure:
     """Stages from top to bottom, numbers of messages to the right. Where nothing was counted a sentence."""
     pieces = funnel_pieces(audit) if audit else ()
     if audit is None or not pieces:
-        about = audit.topic if audit else "any topic"
-        return empty(f"Nothing in this material counts messages of {about} as sent, acknowledged or handled.")
+        return empty(say("no-counts", topic=audit.topic if audit else None))
     stages = list(dict.fromkeys(piece.stage for piece in pieces))
     chart = figure(110 + 46 * len(stages))
     lost = [kind for kind in dict.fromkeys(piece.kind for piece in pieces) if kind not in _LOOKS]
@@ -72,7 +75,7 @@ def delivery_funnel(audit: Audit | None) -> go.Figure:
         _annotate(chart, stage, [piece for piece in pieces if piece.stage == stage], widest)
     chart.update_layout(barmode="stack", bargap=0.4, margin={"t": 40}, legend={"traceorder": "normal"})
     chart.update_yaxes(autorange="reversed", type="category", tickfont={"size": 12})
-    chart.update_xaxes(title_text="messages", range=[0, widest * 1.4], tickformat=",d")
+    chart.update_xaxes(title_text=label(say("messages")), range=[0, widest * 1.4], tickformat=",d")
     return chart
 
 
@@ -88,25 +91,26 @@ def funnel_pieces(audit: Audit) -> tuple[Piece, ...]:
 
 def _to_log(log: PathRow) -> Iterator[Piece]:
     if log.sent is not None:
-        yield _arrived("sent", log, "sent", log.sent)
+        yield _arrived(say("sent"), log, "sent", log.sent)
     if log.acked is not None:
-        yield _arrived("acknowledged", log, "acked", log.acked)
-        yield _piece("acknowledged", FAILED, log.failed or 0)
-        yield _piece("acknowledged", UNANSWERED, log.unanswered or 0)
+        stage = say("acknowledged")
+        yield _arrived(stage, log, "acked", log.acked)
+        yield _piece(stage, FAILED, log.failed or 0)
+        yield _piece(stage, UNANSWERED, log.unanswered or 0)
 
 
 def _kept(audit: Audit, log: PathRow) -> Iterator[Piece]:
     """What the log still has of what was acknowledged; else of what it is known to have held."""
     held = log.stored if log.acked is None else log.acked
     own = [one for one in audit.losses if one.side is Side.LOG]
-    stage = "kept by the log"
+    stage = say("kept")
     if held is not None:
         yield _piece(stage, ARRIVED, max(0, held - sum(one.records for one in own)))
     yield from _lost(stage, own)
 
 
 def _to_group(audit: Audit, group: str, way: PathRow) -> Iterator[Piece]:
-    stage = f"handled by {group}"
+    stage = say("handled", group=group)
     if way.handled is not None:
         yield _arrived(stage, way, "handled", way.handled)
     yield from _lost(stage, [one for one in audit.losses if one.side is Side.GROUP and one.group == group])
@@ -119,7 +123,7 @@ def _lost(stage: str, losses: Sequence[Loss]) -> Iterator[Piece]:
         own = [one for one in losses if one.incident == incident]
         least, most = sum(one.least for one in own), sum(one.most for one in own)
         records = sum(one.records for one in own)
-        yield Piece(stage, f"lost: {incident or UNEXPLAINED}", records, bounded(records, least, most))
+        yield Piece(stage, say("lost", by=incident or UNEXPLAINED), records, bounded(records, least, most))
 
 
 def _arrived(stage: str, way: PathRow, column: str, messages: int) -> Piece:
@@ -135,18 +139,22 @@ def _draw(chart: go.Figure, kind: str, pieces: Sequence[Piece], lost: Sequence[s
     if pieces:
         chart.add_bar(
             y=[label(piece.stage) for piece in pieces], x=[piece.messages for piece in pieces], orientation="h",
-            name=label(kind), text=[f"{piece.words} {label(kind)}" for piece in pieces], textposition="none",
+            name=label(kind), text=[_told(piece) for piece in pieces], textposition="none",
             hovertemplate="%{y}: %{text}<extra></extra>",
             marker={"color": colour, "line": {"color": MUTED if colour in (GRID, "#ffffff") else colour, "width": 1},
                     "pattern": {"shape": pattern, "fgcolor": INK, "size": 5}},
         )  # fmt: skip
 
 
+def _told(piece: Piece) -> str:
+    return label(say("piece", messages=piece.words, kind=piece.kind))
+
+
 def _annotate(chart: go.Figure, stage: str, pieces: Sequence[Piece], widest: int) -> None:
     """What arrived and what was lost, to the right of the bar: a short piece cannot be seen."""
     whole = sum(piece.messages for piece in pieces)
-    told = [f"<b>{piece.words}</b>" for piece in pieces if piece.kind == ARRIVED]
-    told += [f"{piece.words} {label(piece.kind)}" for piece in pieces if piece.kind != ARRIVED]
+    told = [f"<b>{label(piece.words)}</b>" for piece in pieces if piece.kind == ARRIVED]
+    told += [_told(piece) for piece in pieces if piece.kind != ARRIVED]
     long = sum(map(len, told)) > _LONG
     chart.add_annotation(
         y=label(stage), x=whole, text=("<br>" if long else " · ").join(told), showarrow=False, align="left",
@@ -155,9 +163,9 @@ def _annotate(chart: go.Figure, stage: str, pieces: Sequence[Piece], widest: int
 
 
 _LEVELS = {
-    LEADER: ("log end as it became leader", "triangle-up", INK, "bottom right"),
-    FOLLOWER: ("log end as it became follower", "circle-open", INK, "top right"),
-    CUT: ("log cut to", "x", OUTGOING, "bottom right"),
+    LEADER: (say("end-of-leader"), "triangle-up", INK, "bottom right"),
+    FOLLOWER: (say("end-of-follower"), "circle-open", INK, "top right"),
+    CUT: (say("cut"), "x", OUTGOING, "bottom right"),
 }
 """Name, symbol, colour and place of the number of a log end."""
 _ROOM = 0.35
@@ -170,29 +178,31 @@ def failover(view: AuditView, queue: str | None = None) -> go.Figure:
     """Offsets of *queue*, by default of the partition that lost most. Without offsets a sentence."""
     shown = chosen(view, queue)
     if shown is None:
-        return empty(f"This material has no offsets of {view.topic} over time.")
+        return empty(say("no-offsets", topic=view.topic))
     chart = figure(440)
     chart.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"t": 36, "b": 90})
-    _draw_acked(chart, "acknowledged, kept", INCOMING, [one for one in shown.acked if not one.lost])
-    _draw_acked(chart, "acknowledged, lost", ALARM, [one for one in shown.acked if one.lost])
-    _draw_steps(chart, "log end as seen", MUTED, shown.ends)
-    _draw_steps(chart, "log start", OUTGOING, shown.starts)
+    _draw_acked(chart, say("acked-kept"), INCOMING, [one for one in shown.acked if not one.lost])
+    _draw_acked(chart, say("acked-lost"), ALARM, [one for one in shown.acked if one.lost])
+    _draw_steps(chart, say("end-seen"), MUTED, shown.ends)
+    _draw_steps(chart, say("start"), OUTGOING, shown.starts)
     for place, (group, points) in enumerate(sorted(shown.committed.items())):
-        _draw_steps(chart, f"committed by {group}", (RUNS[2], RUNS[3], RUNS[5])[place % 3], points)
+        _draw_steps(chart, say("committed", group=group), (RUNS[2], RUNS[3], RUNS[5])[place % 3], points)
     reigns = sorted((one for one in view.reigns if one.queue == shown.queue), key=lambda one: one.since)
     high = [
-        (r.since, r.high_watermark, f"broker {r.broker}, {r.place}") for r in reigns if r.high_watermark is not None
+        (r.since, r.high_watermark, say("of-broker", broker=r.broker, place=r.place))
+        for r in reigns
+        if r.high_watermark is not None
     ]
     line(
-        chart, "high watermark then", high, mode="markers",
-        hovertemplate="high watermark %{y:,d}, %{text}<extra></extra>",
+        chart, say("high-watermark"), high, mode="markers",
+        hovertemplate=label(say("high-watermark-then")) + "<extra></extra>",
         marker={"symbol": "line-ew-open", "size": 18, "color": LAG, "line": {"width": 3, "color": LAG}},
     )  # fmt: skip
     own = [one for one in view.levels if one.queue == shown.queue]
     _draw_levels(chart, [(level, level.offset, f" {number(level.offset)} · {level.broker}") for level in own])
     _draw_elections(chart, reigns)
     _draw_window(chart, shown, view)
-    chart.update_yaxes(title_text=f"offset in partition {label(shown.queue)}", tickformat=",d")
+    chart.update_yaxes(title_text=label(say("offsets", partition=shown.queue)), tickformat=",d")
     return chart.update_xaxes(title_text="UTC")
 
 
@@ -209,19 +219,26 @@ def chosen(view: AuditView, queue: str | None = None) -> Offsets | None:
 def _draw_acked(chart: go.Figure, name: str, colour: str, parts: Sequence[Acked]) -> None:
     if not parts:
         return
-    words = [
+    told = [
         label(
-            f"{number(one.messages)} at offsets {number(one.first_offset)} to {number(one.last_offset)}, "
-            f"{clock(one.since)} to {clock(one.until)}, {one.place}"
+            say(
+                "range",
+                messages=one.messages,
+                first=one.first_offset,
+                last=one.last_offset,
+                since=one.since,
+                until=one.until,
+                place=one.place,
+            )
         )
         for one in parts
     ]
     chart.add_scatter(
         x=[at for one in parts for at in (time(one.since), time(one.until), None)],
         y=[offset for one in parts for offset in (one.first_offset, one.last_offset, None)],
-        text=[text for one in words for text in (one, one, None)],
-        name=name, mode="lines+markers", line={"color": colour, "width": 4 if colour == ALARM else 2.5},
-        marker={"size": 5 if colour == ALARM else 3}, hovertemplate="%{text}<extra>" + name + "</extra>",
+        text=[text for one in told for text in (one, one, None)],
+        name=label(name), mode="lines+markers", line={"color": colour, "width": 4 if colour == ALARM else 2.5},
+        marker={"size": 5 if colour == ALARM else 3}, hovertemplate="%{text}<extra>" + label(name) + "</extra>",
     )  # fmt: skip
 
 
@@ -236,15 +253,18 @@ def _draw_levels(chart: go.Figure, levels: Sequence[tuple[Level, str | int, str]
     """Ends of logs as (level, where it stands, its number)."""
     for what, (name, symbol, colour, beside) in _LEVELS.items():
         if own := [one for one in levels if one[0].what == what]:
-            told = [f"{clock(one.at)} broker {one.broker} {one.what} at {number(one.offset)}, {one.place}"
-                    for one, _, _ in own]  # fmt: skip
+            told = [label(_level(one)) for one, _, _ in own]
             chart.add_scatter(
-                x=[time(one.at) for one, _, _ in own], y=[y for _, y, _ in own], name=name,
-                text=[label(words) for _, _, words in own], mode="markers+text" if numbered else "markers",
-                textposition=beside, textfont={"size": 10, "color": colour}, customdata=list(map(label, told)),
+                x=[time(one.at) for one, _, _ in own], y=[y for _, y, _ in own], name=label(name),
+                text=[label(number) for _, _, number in own], mode="markers+text" if numbered else "markers",
+                textposition=beside, textfont={"size": 10, "color": colour}, customdata=told,
                 hovertemplate="%{customdata}<extra></extra>", cliponaxis=False,
                 marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": colour}},
             )  # fmt: skip
+
+
+def _level(one: Level) -> str:
+    return say("level", at=one.at, broker=one.broker, what=one.what, offset=one.offset, place=one.place)
 
 
 def _draw_elections(chart: go.Figure, reigns: Sequence[Reign]) -> None:
@@ -253,9 +273,9 @@ def _draw_elections(chart: go.Figure, reigns: Sequence[Reign]) -> None:
         if before.broker != one.broker:
             colour = ALARM if one.unclean else MUTED
             chart.add_vline(x=time(one.since), line={"color": colour, "width": 1, "dash": "dash"})
-            words = f"broker {one.broker} leads" + (" (unclean)" if one.unclean else "")
+            leads = say("leads", broker=one.broker, unclean=one.unclean)
             chart.add_annotation(
-                x=time(one.since), y=1, yref="y domain", yanchor="bottom", yshift=11 * (place % 2), text=label(words),
+                x=time(one.since), y=1, yref="y domain", yanchor="bottom", yshift=11 * (place % 2), text=label(leads),
                 showarrow=False, font={"size": 10, "color": colour}, xanchor="left",
             )  # fmt: skip
 
@@ -268,7 +288,7 @@ def _draw_window(chart: go.Figure, shown: Offsets, view: AuditView) -> None:
     first, last = min(one.first_offset for one in lost), max(one.last_offset for one in lost)
     chart.add_hrect(
         y0=first, y1=last, fillcolor=ALARM, opacity=0.08, line_width=0, layer="below",
-        annotation={"text": f"lost: {number(first)} to {number(last)}", "font": {"size": 10, "color": ALARM}},
+        annotation={"text": label(say("lost-range", first=first, last=last)), "font": {"size": 10, "color": ALARM}},
         annotation_position="top left",
     )  # fmt: skip
     # From the first lost message to the last return of a replica; else to when a group had gone past it.
@@ -284,8 +304,8 @@ def _draw_window(chart: go.Figure, shown: Offsets, view: AuditView) -> None:
     chart.update_yaxes(range=[max(min([first, *levels]) - above, -0.05 * highest), highest])
 
 
-LED, LED_UNCLEAN, IN_SYNC = "leads", "leads after an unclean election", "in sync"
-_WIDTHS = {
+LED, LED_UNCLEAN, IN_SYNC = say("led"), say("led-unclean"), say("in-sync")
+_WIDTHS: Mapping[str, tuple[str, str, int]] = {
     IN_SYNC: (IN_SYNC, RUNS[4], 5), LED: (LED, INCOMING, 12), LED_UNCLEAN: (LED_UNCLEAN, ALARM, 12),
 }  # fmt: skip
 """Words, colour and width: the bar of a leader is thicker too."""
@@ -298,10 +318,10 @@ def replicas(view: AuditView) -> go.Figure:
     """Lanes by partition and broker, those with most changes first. Without leaders a sentence."""
     lanes = lanes_of(view)
     if not lanes:
-        return empty(f"This material does not say who led {view.topic} or where its replicas began.")
+        return empty(say("no-leaders", topic=view.topic))
     chart = figure(150 + 26 * len(lanes)).update_layout(margin={"t": 60})
     bars = [
-        *(Bar(lane(one), IN_SYNC, one.since, one.until, f"in sync {clock(one.since)} to {clock(one.until)}")
+        *(Bar(lane(one), IN_SYNC, one.since, one.until, say("synced", since=one.since, until=one.until))
           for one in view.in_sync),
         *(Bar(lane(one), LED_UNCLEAN if one.unclean else LED, one.since, one.until, _words(one))
           for one in view.reigns),
@@ -323,12 +343,17 @@ def lanes_of(view: AuditView) -> tuple[str, ...]:
 
 def lane(one: Reign | InSync | Level) -> str:
     """The name of its lane."""
-    return f"partition {one.queue} · broker {one.broker}"
+    return say("lane", partition=one.queue, broker=one.broker)
 
 
 def _words(reign: Reign) -> str:
-    epoch = "" if reign.epoch is None else f" epoch {reign.epoch}"
-    high = "" if reign.high_watermark is None else f", high watermark {number(reign.high_watermark)}"
-    isr = f", in sync: {', '.join(reign.isr)}" if reign.isr else ""
-    how = " after an unclean election" if reign.unclean else ""
-    return f"leads{epoch}{how} {clock(reign.since)} to {clock(reign.until)}{high}{isr}, {reign.place}"
+    return say(
+        "reign",
+        epoch=None if reign.epoch is None else str(reign.epoch),
+        unclean=reign.unclean,
+        since=reign.since,
+        until=reign.until,
+        high_watermark=reign.high_watermark,
+        isr=tuple(reign.isr) or None,
+        place=reign.place,
+    )

@@ -14,11 +14,15 @@ from typing import Any
 import plotly.graph_objects as go
 from IPython.display import display
 
+from mqlab import words
 from mqlab.figures.style import ALARM, BAND, CHANGE, LAG, OUTGOING, empty, figure, label, line, time
+from mqlab.languages import said
 from mqlab.models.draining import RESERVE_SHARE, Curve
 from mqlab.scenarios.drain import DrainAnswer, Request
 from mqlab.units import number
 from mqlab.views.scenarios import drain_plan
+
+say = words.room("drain-figures")
 
 _VIEW = 1.25
 """A guard further away than this share of what is drawn is left out."""
@@ -42,29 +46,29 @@ def drain(answer: DrainAnswer) -> go.Figure:
     """Backlog over time: what was measured, what is to be expected, what is planned."""
     lines = drain_lines(answer)
     if not (lines.measured or lines.forecast or lines.ramp):
-        return empty("The backlog is not known, so a drain cannot be drawn.")
+        return empty(say("no-backlog"))
     dated = answer.at is not None
     axis: Callable[[float], str | float] = time if dated else _hours
     chart = figure(360)
     unseen: dict[str, Any] = {"line_width": 0, "line_color": OUTGOING, "hoverinfo": "skip"}
     looks: tuple[tuple[str, Curve, dict[str, Any]], ...] = (
-        ("fastest", lines.fastest, {"showlegend": False, **unseen}),
-        ("forecast may lie here", lines.slowest, {"fill": "tonexty", "fillcolor": BAND, **unseen}),
-        ("forecast", lines.forecast, {"line_dash": "dash", "line_color": OUTGOING}),
-        ("planned ramp", lines.ramp, {"line_color": CHANGE, "mode": "lines+markers", "marker_symbol": "diamond"}),
-        ("measured", lines.measured, {"line_color": LAG, "mode": "lines+markers", "marker_size": 4}),
+        (say("fastest"), lines.fastest, {"showlegend": False, **unseen}),
+        (say("band"), lines.slowest, {"fill": "tonexty", "fillcolor": BAND, **unseen}),
+        (say("forecast"), lines.forecast, {"line_dash": "dash", "line_color": OUTGOING}),
+        (say("ramp"), lines.ramp, {"line_color": CHANGE, "mode": "lines+markers", "marker_symbol": "diamond"}),
+        (say("measured"), lines.measured, {"line_color": LAG, "mode": "lines+markers", "marker_size": 4}),
     )
     for name, curve, look in looks:
         told = [(at, messages, number(round(messages))) for at, messages in curve]
-        line(chart, name, told, axis=axis, **{"hovertemplate": "%{x} %{text} messages", **look})
+        line(chart, name, told, axis=axis, **{"hovertemplate": label(say("then")), **look})
     if lines.deleted_at is not None:
         chart.add_vline(x=axis(lines.deleted_at), line_color=ALARM, line_dash="dot")
         chart.add_annotation(
-            x=axis(lines.deleted_at), y=1, yref="paper", text="retention reaches the backlog", showarrow=False,
+            x=axis(lines.deleted_at), y=1, yref="paper", text=label(say("deleted")), showarrow=False,
             xanchor="right", font={"color": ALARM},
         )  # fmt: skip
-    chart.update_yaxes(title_text=label(f"messages that wait for {answer.group or 'the group'}"), rangemode="tozero")
-    return chart.update_xaxes(title_text="UTC" if dated else "hours from the complete rebalance")
+    chart.update_yaxes(title_text=label(say("waiting", group=answer.group or None)), rangemode="tozero")
+    return chart.update_xaxes(title_text="UTC" if dated else label(say("hours")))
 
 
 def _hours(seconds: float) -> float:
@@ -86,7 +90,7 @@ def drain_lines(answer: DrainAnswer) -> DrainLines:
     return DrainLines(answer.points, forecast, fastest, slowest, ramp, deleted_at)
 
 
-NO_WIDGETS = "Sliders need ipywidgets: pip install 'mqlab[notebooks]'."
+NO_WIDGETS = say("no-widgets")
 """What is shown instead of sliders where they cannot be."""
 _LEAST_CAPACITY = 1_000
 """Writes a second up to which the slider goes at least."""
@@ -97,9 +101,9 @@ _RESPONSE_SECONDS = 0.02
 def drain_sliders(start: DrainAnswer | None, request: Request, again: Callable[[Request], DrainAnswer | None]) -> Any:
     """Sliders above the figure that *again* answers; a sentence where there is nothing to plan."""
     if start is None:
-        return "What waits, or how long a message takes, is not known here: nothing to plan."
+        return said(say("no-plan"))
     if not has_widgets():
-        return NO_WIDGETS
+        return said(NO_WIDGETS)
     import ipywidgets as widgets
 
     def draw(capacity: int, load: int, reserve: float, response_ms: float) -> None:
@@ -114,12 +118,10 @@ def drain_sliders(start: DrainAnswer | None, request: Request, again: Callable[[
     reserve = RESERVE_SHARE if request.reserve is None else request.reserve
     return sliders(
         draw,
-        capacity=("store takes, writes/s", widgets.IntSlider(int(request.capacity or most / 2), 1, most)),
-        load=("its normal load, writes/s", widgets.IntSlider(int(request.load or 0), 0, most)),
-        reserve=("share that stays free", widgets.FloatSlider(reserve, min=0, max=0.95, step=0.05)),
-        response_ms=(
-            "one message takes, ms", widgets.FloatLogSlider(1000 * response, min=-1, max=4, step=0.05)
-        ),
+        capacity=(say("capacity"), widgets.IntSlider(int(request.capacity or most / 2), 1, most)),
+        load=(say("load"), widgets.IntSlider(int(request.load or 0), 0, most)),
+        reserve=(say("reserve"), widgets.FloatSlider(reserve, min=0, max=0.95, step=0.05)),
+        response_ms=(say("response"), widgets.FloatLogSlider(1000 * response, min=-1, max=4, step=0.05)),
     )  # fmt: skip
 
 
@@ -132,8 +134,8 @@ def sliders(draw: Callable[..., None], **named: tuple[str, Any]) -> Any:
     """Sliders by the parameter of *draw* that each sets, with their words; below them what it draws."""
     import ipywidgets as widgets
 
-    for words, slider in named.values():
-        slider.description, slider.continuous_update = words, False
+    for what, slider in named.values():
+        slider.description, slider.continuous_update = said(what), False
         slider.layout.width, slider.style.description_width = "34em", "15em"
     every = {name: slider for name, (_, slider) in named.items()}
     return widgets.VBox([widgets.VBox(list(every.values())), widgets.interactive_output(draw, every)])

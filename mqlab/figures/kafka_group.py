@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from mqlab import words
 from mqlab.figures.style import (
     ALARM,
     CHANGE,
@@ -20,18 +21,21 @@ from mqlab.figures.style import (
     draw_lanes,
     empty,
     figure,
+    label,
     lane_axis,
     line,
     merged,
     panels,
     segments,
+    thinned,
     time,
 )
 from mqlab.kafka.rows import Behind, End, Life, Rebalance
 from mqlab.shared.queues import Points, lag
-from mqlab.units import clock, digits, duration, number
 from mqlab.views.groups import waiting_over_time
 from mqlab.views.kafka_group import RebalanceView
+
+say = words.room("kafka-figures")
 
 _LABELLED = 24
 """Generations that still stand beside each other."""
@@ -62,19 +66,19 @@ def draw_bands(chart: go.Figure, history: Sequence[Rebalance], rows: Sequence[in
 
 
 _ENDS = {
-    End.POLL_TIMEOUT: ("left: its application polled too late", ALARM, "x"),
-    End.EXPIRED: ("expelled: its heartbeats stopped", OUTGOING, "diamond"),
-    End.DROPPED: ("removed: it did not rejoin in time", "#cc79a7", "triangle-down"),
-    End.FENCED: ("fenced by another member", INK, "square"),
-    End.LEFT: ("left in good order", INCOMING, "line-ns-open"),
-    End.OPEN: ("still a member at the end of the material", CHANGE, "triangle-right"),
+    End.POLL_TIMEOUT: (ALARM, "x"),
+    End.EXPIRED: (OUTGOING, "diamond"),
+    End.DROPPED: ("#cc79a7", "triangle-down"),
+    End.FENCED: (INK, "square"),
+    End.LEFT: (INCOMING, "line-ns-open"),
+    End.OPEN: (CHANGE, "triangle-right"),
 }
-"""Words, colour and symbol of how a life ended."""
+"""Colour and symbol of how a life ended."""
 _CAUSES = {
     Behind.POLL_TIMEOUT: ALARM, Behind.EXPIRY: OUTGOING, Behind.CRASH: OUTGOING, Behind.START: CHANGE,
     Behind.RESTART: INCOMING, Behind.STOP: INCOMING, Behind.UNKNOWN: MUTED,
 }  # fmt: skip
-REBALANCES = "rebalances"
+REBALANCES = say("rebalances")
 _MOST_LANES = 40
 
 
@@ -82,18 +86,19 @@ def swim_lanes(view: RebalanceView) -> go.Figure:
     """Lanes by member, with the rebalances above and behind them. Without members and rebalances a sentence."""
     bars = lane_bars(view)
     if not bars and not view.history:
-        return empty(f"This material does not say who is in {view.group or 'a consumer group of Kafka'}.")
+        return empty(say("no-members", group=view.group or None))
     lanes = [REBALANCES, *dict.fromkeys(bar.lane for bar in bars)]
     chart = figure(170 + 24 * len(lanes))
     chart.update_layout(margin={"b": 78, "t": 54}, legend={"yref": "container", "y": 0.0, "yanchor": "bottom"})
     draw_bands(chart, view.history)
-    draw_lanes(chart, bars, {end.value: (words, colour, 10) for end, (words, colour, _) in _ENDS.items()}, lanes)
+    draw_lanes(chart, bars, {end.value: (say("end", end=end), colour, 10) for end, (colour, _) in _ENDS.items()}, lanes)
     chart.update_traces(showlegend=False)
-    for end, (words, colour, symbol) in _ENDS.items():
-        _draw_marks(chart, words, [bar for bar in bars if bar.kind == end.value], colour, symbol, legendgroup=end.value)
+    for end, (colour, symbol) in _ENDS.items():
+        own = [bar for bar in bars if bar.kind == end.value]
+        _draw_marks(chart, say("end", end=end), own, colour, symbol, legendgroup=end.value)
     for behind, colour in _CAUSES.items():
-        own = [one for one in view.history if one.behind is behind]
-        marks = merged([Bar(REBALANCES, behind.value, one.started, one.started, rebalance_words(one)) for one in own])
+        those = [one for one in view.history if one.behind is behind]
+        marks = merged([Bar(REBALANCES, behind.value, one.started, one.started, rebalance_words(one)) for one in those])
         _draw_marks(chart, REBALANCES, marks, colour, "line-ns-open", showlegend=False)
     lane_axis(chart, lanes)
     return chart
@@ -104,7 +109,7 @@ def _draw_marks(chart: go.Figure, name: str, bars: Sequence[Bar], colour: str, s
     if bars:
         drawn = {axis: values[1::3] for axis, values in segments(bars).items()}
         chart.add_scatter(
-            **drawn, name=name, mode="markers", hovertemplate="%{y}<br>%{text}<extra></extra>", **look,
+            **drawn, name=label(name), mode="markers", hovertemplate="%{y}<br>%{text}<extra></extra>", **look,
             marker={"symbol": symbol, "size": 11, "color": colour, "line": {"width": 2, "color": colour}},
         )  # fmt: skip
 
@@ -125,51 +130,44 @@ def lane_bars(view: RebalanceView) -> tuple[Bar, ...]:
 
 
 def _words(life: Life) -> str:
-    known = life.since is not None and life.until is not None
-    lasted = f" ({duration(life.until - life.since)})" if known else ""  # type: ignore[operator]
-    since = "before the material begins" if life.since is None else clock(life.since)
-    until = "it stays" if life.until is None else clock(life.until)
-    why = life.reason or life.because
-    return f"{since} to {until}{lasted}, {life.end.text}{f': {why}' if why else ''}"
+    lasted = None if life.since is None or life.until is None else life.until - life.since
+    why, times = life.reason or life.because or None, {"since": life.since, "until": life.until}
+    return say("life", lasted=lasted, end=life.end.text, why=why, **times)
 
 
 def rebalance_words(one: Rebalance) -> str:
     """What a rebalance was, for a reader who points at it."""
-    generation = "" if one.generation is None else f" generation {one.generation}"
-    behind = "" if one.behind.value in (one.trigger.value, Behind.UNKNOWN.value) else f", behind it {one.behind.text}"
-    who = f": {one.client_id}" if one.client_id else ""
-    inferred = " (inferred)" if one.inferred else ""
-    return f"{clock(one.started)}{generation} {one.trigger.text}{behind}{who}{inferred}"
+    generation = None if one.generation is None else str(one.generation)
+    who = {"client": one.client_id or None, "inferred": one.inferred}
+    return say("rebalance", at=one.started, generation=generation, what=one.what, **who)
 
 
-_Costs = list[tuple[Rebalance, float, str]]
+_Costs = list[tuple[Rebalance, float]]
 
 
 def repeats(view: RebalanceView) -> go.Figure:
     """One panel for the standstill and one for records handed out twice, as far as there are any; else a sentence."""
-    still: _Costs = [(one, one.standstill, f"{digits(one.standstill)} s") for one in view.history if one.standstill]
-    again: _Costs = [(one, one.repeated, number(one.repeated)) for one in view.history if one.repeated]
-    costs = [
-        ("the group stood still", "stood still, s", OUTGOING, still),
-        ("handed out twice", "records again", INCOMING, again),
-    ]
-    drawn = [cost for cost in costs if cost[3]]
+    still: _Costs = [(one, one.standstill) for one in view.history if one.standstill]
+    again: _Costs = [(one, one.repeated) for one in view.history if one.repeated]
+    costs = (
+        ("still", "still-axis", "still-cost", OUTGOING, still),
+        ("again", "again-axis", "again-cost", INCOMING, again),
+    )
+    drawn = [cost for cost in costs if cost[-1]]
     if not drawn:
-        return empty(
-            "The cost of the rebalances is not known: nothing says how long they lasted or what was handed out again."
-        )
+        return empty(say("no-costs"))
     chart = panels(64 + 128 * len(drawn), *[1] * len(drawn), showlegend=False)
-    for row, (name, title, colour, known) in enumerate(drawn, 1):
+    for row, (name, title, cost, colour, known) in enumerate(drawn, 1):
         # Stems: bars on a time axis are as wide as their gaps.
         chart.add_scatter(
-            x=[at for one, _, _ in known for at in (time(one.started), time(one.started), None)],
-            y=[y for _, value, _ in known for y in (0, value, None)], name=name, mode="lines", hoverinfo="skip",
-            line={"color": colour, "width": 3}, row=row, col=1,
+            x=[at for one, _ in known for at in (time(one.started), time(one.started), None)],
+            y=[y for _, value in known for y in (0, value, None)], name=label(say(name)), mode="lines",
+            hoverinfo="skip", line={"color": colour, "width": 3}, row=row, col=1,
         )  # fmt: skip
-        told = [(one.started, value, f"{rebalance_words(one)}: {amount}") for one, value, amount in known]
-        line(chart, name, told, row=row, mode="markers", marker={"color": colour, "size": 8}, cliponaxis=False,
+        told = [(one.started, value, say(cost, rebalance=rebalance_words(one), cost=value)) for one, value in known]
+        line(chart, say(name), told, row=row, mode="markers", marker={"color": colour, "size": 8}, cliponaxis=False,
              hovertemplate="%{text}<extra></extra>")  # fmt: skip
-        chart.update_yaxes(rangemode="tozero", nticks=5, title_text=title, row=row, col=1)
+        chart.update_yaxes(rangemode="tozero", nticks=5, title_text=label(say(title)), row=row, col=1)
     return chart
 
 
@@ -182,23 +180,25 @@ def partition_lag(view: RebalanceView) -> go.Figure:
     """Above the lag of each partition, below that of all of them. Without positions a sentence."""
     lines = partition_lines(view)
     if not lines:
-        return empty(f"No offsets of {view.group or 'a consumer group'} with an end in this material: no lag is known.")
+        return empty(say("no-lag", group=view.group or None))
     chart = panels(484, 0.66, 0.34, margin={"t": 54}, legend={"y": -0.16, "yanchor": "top"})
     draw_bands(chart, view.history, rows=(1, 2))
     for place, (name, points) in enumerate(lines):
         own = place < _OF_THEIR_OWN
         colour = (*RUNS, LAG, INK)[place] if own else MUTED
         dash = "dot" if len(RUNS) <= place < _OF_THEIR_OWN else "solid"
-        each = [(p.at or 0.0, lag(p), f"{name}: {number(lag(p))} wait, {p.source}:{p.line}") for p in points]
-        line(
-            chart, name, each, row=1, showlegend=own, line={"color": colour, "width": 1.8 if own else 0.8, "dash": dash}
-        )
-    waiting = waiting_over_time([points for _, points in lines])
-    told = [(at, records, f"{number(round(records))} records wait") for at, records in waiting]
-    line(chart, "all partitions", told, row=2, line={"color": INK, "width": 2})
+        look = {"color": colour, "width": 1.8 if own else 0.8, "dash": dash}
+        each = [
+            (p.at or 0.0, lag(p), say("waits", partition=name, records=lag(p), place=f"{p.source}:{p.line}"))
+            for p in thinned(points, value=lag)
+        ]
+        line(chart, name, each, row=1, showlegend=own, line=look)
+    waiting = thinned(waiting_over_time([points for _, points in lines]), value=lambda point: point[1])
+    told = [(at, records, say("wait", records=round(records))) for at, records in waiting]
+    line(chart, say("all-partitions"), told, row=2, line={"color": INK, "width": 2})
     chart.update_yaxes(rangemode="tozero")
-    chart.update_yaxes(title_text="records waiting, each", row=1, col=1)
-    return chart.update_yaxes(title_text="all", nticks=4, row=2, col=1)
+    chart.update_yaxes(title_text=label(say("each-axis")), row=1, col=1)
+    return chart.update_yaxes(title_text=label(say("all-axis")), nticks=4, row=2, col=1)
 
 
 def partition_lines(view: RebalanceView) -> tuple[tuple[str, Points], ...]:

@@ -12,7 +12,10 @@ from mqlab.figures.style import ALARM, MUTED, RUNS, empty, figure, label, time
 from mqlab.findings import Finding
 from mqlab.logs import floods
 from mqlab.rows import Minute, Volume
-from mqlab.units import clock, counted, size
+from mqlab.units import size
+from mqlab.words import room
+
+say = room("log-figures")
 
 _FEW = 3
 _MOST_COLUMNS = 400
@@ -24,7 +27,7 @@ def line_shapes(facts: Facts, findings: Sequence[Finding] = ()) -> go.Figure:
     """Columns of a log that a finding is about, else of the largest: its three loudest shapes, the rest on top."""
     log = log_of(facts, findings)
     if log is None:
-        return empty("No log of a megabyte or more whose lines have a timestamp.")
+        return empty(say("no-log"))
     finding = next((one for one in findings if one.subject == log.source), None)
     seconds, bands = line_shape_points(log)
     chart = figure(340)
@@ -38,13 +41,13 @@ def line_shapes(facts: Facts, findings: Sequence[Finding] = ()) -> go.Figure:
         onset = time(finding.started_at.timestamp())
         chart.add_vline(x=onset, line={"color": ALARM, "width": 1.5, "dash": "dot"})
         chart.add_annotation(
-            x=onset, y=1, yref="paper", text=f"since {clock(finding.started_at)}", showarrow=False, xanchor="right",
-            font={"color": ALARM},
+            x=onset, y=1, yref="paper", text=label(say("since", at=finding.started_at)), showarrow=False,
+            xanchor="right", font={"color": ALARM},
         )  # fmt: skip
     chart.update_layout(barmode="stack", bargap=0, legend={"orientation": "v", "y": -0.22, "yanchor": "top"})
-    unit = "minute" if seconds == 60 else counted(seconds // 60, "minute")
-    chart.update_yaxes(title_text=f"MB per {unit}", rangemode="tozero")
-    return chart.update_xaxes(title_text=f"{label(log.source)}, UTC")
+    chart.update_yaxes(title_text=label(say("rate", minutes=None if seconds == 60 else seconds // 60)))
+    chart.update_yaxes(rangemode="tozero")
+    return chart.update_xaxes(title_text=label(say("log", log=log.source)))
 
 
 def log_of(facts: Facts, findings: Sequence[Finding]) -> Volume | None:
@@ -65,7 +68,7 @@ def line_shape_points(log: Volume) -> tuple[int, Mapping[str, Counter[float]]]:
     left = _columns(log.minutes, width)
     for band in bands.values():
         left.subtract(band)
-    return width, bands | {"everything else": left}
+    return width, bands | {say("rest"): left}
 
 
 def _columns(minutes: Sequence[Minute], width: int) -> Counter[float]:

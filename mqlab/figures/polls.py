@@ -12,14 +12,18 @@ import plotly.graph_objects as go
 from IPython.display import display
 from plotly.subplots import make_subplots
 
+from mqlab import words
 from mqlab.figures.drain import NO_WIDGETS, has_widgets, sliders
 from mqlab.figures.kafka_group import draw_bands
-from mqlab.figures.style import ALARM, BAND, INCOMING, INK, MUTED, TEMPLATE, empty, figure, label, line
+from mqlab.figures.style import ALARM, BAND, INCOMING, INK, MUTED, TEMPLATE, empty, figure, label, line, thinned
+from mqlab.languages import said
 from mqlab.models.polling import ADVISED_MARGIN
 from mqlab.scenarios.replay import ReplayAnswer
-from mqlab.units import brief, clock, counted, digits, duration
+from mqlab.units import brief
 from mqlab.views.kafka_group import Phase, Poll, RebalanceView
 from mqlab.views.scenarios import trial
+
+say = words.room("poll-figures")
 
 _MOST_RECORDS = 10_000
 
@@ -28,18 +32,18 @@ def feasibility(view: RebalanceView) -> go.Figure:
     """A point with its spread for each pair of settings, and a line for each interval. Without polls a sentence."""
     phases = [phase for phase in view.phases if phase.interval is not None and phase.work.record_seconds.p99 > 0]
     if not phases:
-        return empty("Whether a poll can be in time is not known: poll times or max.poll.interval.ms are missing.")
+        return empty(say("not-known"))
     chart = figure(400)
     low, high = _range(phases)
     for interval in sorted({phase.interval or 0.0 for phase in phases}):
         _draw_line(chart, interval, most=10 ** high[0], top=10 ** high[1])
     for phase in phases:
         _draw_point(chart, phase, late=not fits(phase))
-    chart.update_xaxes(type="log", range=[low[0], high[0]], title_text="records of one poll (max.poll.records)")
+    chart.update_xaxes(type="log", range=[low[0], high[0]], title_text=label(say("records-axis")))
     ticks = [factor * 10.0**power for power in range(-7, 5) for factor in (1, 2, 5)]
     chart.update_yaxes(
-        type="log", range=[low[1], high[1]], title_text="time of one record", tickvals=ticks,
-        ticktext=[brief(tick) for tick in ticks],
+        type="log", range=[low[1], high[1]], title_text=label(say("record-axis")), tickvals=ticks,
+        ticktext=[label(brief(tick)) for tick in ticks],
     )  # fmt: skip
     chart.update_layout(legend={"y": -0.2, "yanchor": "top"})
     return chart
@@ -64,32 +68,28 @@ def _draw_line(chart: go.Figure, interval: float, most: float, top: float) -> No
     xs = [1.0, most]
     ys = [interval / x for x in xs]
     each = zip(xs, ys, strict=True)
-    words = [f"{counted(round(x), 'record')} of {brief(y)}: {duration(interval)} in all" for x, y in each]
+    told = [label(say("full", records=round(x), each=y, interval=interval)) for x, y in each]
     chart.add_scatter(
         x=[*xs, xs[-1], xs[0]], y=[*ys, top, top], fill="toself", fillcolor=BAND, mode="none",
-        name=f"too late for {duration(interval)}", hoverinfo="skip", text=[""] * 4,
+        name=label(say("late-for", interval=interval)), hoverinfo="skip", text=[""] * 4,
     )  # fmt: skip
     chart.add_scatter(
-        x=xs, y=ys, text=words, name=f"takes {duration(interval)}: max.poll.interval.ms", mode="lines",
+        x=xs, y=ys, text=told, name=label(say("takes", interval=interval)), mode="lines",
         line={"color": ALARM, "width": 2}, hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip
     chart.add_scatter(
-        x=xs, y=[y * (1 - ADVISED_MARGIN) for y in ys], name="half of it stays free", mode="lines",
-        text=words, line={"color": MUTED, "width": 1.5, "dash": "dot"}, hoverinfo="skip",
+        x=xs, y=[y * (1 - ADVISED_MARGIN) for y in ys], name=label(say("half-free")), mode="lines",
+        text=told, line={"color": MUTED, "width": 1.5, "dash": "dot"}, hoverinfo="skip",
     )  # fmt: skip
 
 
 def _draw_point(chart: go.Figure, phase: Phase, *, late: bool) -> None:
     each, (half, most) = phase.work.record_seconds, _spread(phase)
-    allowed = f"{counted(phase.records, 'record')}, {duration(phase.interval or 0.0)}"
-    name = f"{clock(phase.since)} to {clock(phase.until)}: {allowed}"
-    words = label(
-        f"{counted(phase.records, 'record')}, half take {brief(each.p50)}, 99 % at most {brief(each.p99)}; "
-        f"{counted(phase.work.polls, 'poll')}"
-    )
+    name = say("phase", since=phase.since, until=phase.until, records=phase.records, interval=phase.interval or 0.0)
+    told = label(say("spread", records=phase.records, half=each.p50, most=each.p99, polls=phase.work.polls))
     colour = ALARM if late else INCOMING
     chart.add_scatter(
-        x=[phase.records, phase.records], y=[half, most], text=[words, words], name=label(name),
+        x=[phase.records, phase.records], y=[half, most], text=[told, told], name=label(name),
         mode="lines+markers", line={"color": colour, "width": 4}, hovertemplate="%{text}<extra></extra>",
         marker={"size": [13, 8], "symbol": ["x" if late else "circle", "line-ew-open"], "color": colour,
                 "line": {"width": 2, "color": colour}},
@@ -102,7 +102,7 @@ def _spread(phase: Phase) -> tuple[float, float]:
     return max(each.p50, each.p99 / 100), each.p99
 
 
-IN_TIME, LATE = "in time", "too late"
+IN_TIME, LATE = say("in-time"), say("late")
 _LOOKS = {
     IN_TIME: {"color": INCOMING, "symbol": "circle", "size": 6, "opacity": 0.75},
     LATE: {"color": ALARM, "symbol": "x", "size": 8, "opacity": 0.75},
@@ -118,10 +118,7 @@ _LEAST = 0.001
 def poll_times(view: RebalanceView) -> go.Figure:
     """Left each poll when it was done, right the records in polls of each length. Without polls a sentence."""
     if not view.polls:
-        return empty(
-            "No application logs how long its polls took (such as 'processed 500 records in 44.6 s'): "
-            "only settings are known."
-        )
+        return empty(say("no-polls"))
     chart = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.02, column_widths=[0.76, 0.24])
     chart.update_layout(
         template=TEMPLATE,
@@ -132,18 +129,18 @@ def poll_times(view: RebalanceView) -> go.Figure:
     )
     draw_bands(chart, view.history)
     for name, look in _LOOKS.items():
-        own = [poll for poll in view.polls if poll.late == (name == LATE)]
-        told = [(poll.batch.at, max(poll.batch.longest_seconds, _LEAST), _words(poll)) for poll in own]
+        own = thinned([poll for poll in view.polls if poll.late == (name == LATE)], value=_seconds)
+        told = [(poll.batch.at, _seconds(poll), _words(poll)) for poll in own]
         line(chart, name, told, row=1, mode="markers", marker=look, hovertemplate="%{text}<extra></extra>")
     _draw_counts(chart, view)
     _draw_limits(chart, view.phases)
     low, high = _time_range(view)
     chart.update_yaxes(type="log", range=[log10(low), log10(high)], tickvals=list(ticks(low, high)))
     chart.update_yaxes(
-        title_text="one poll takes, s", ticktext=[f"{tick:g}" for tick in ticks(low, high)], row=1, col=1
+        title_text=label(say("poll-axis")), ticktext=[f"{tick:g}" for tick in ticks(low, high)], row=1, col=1
     )
     chart.update_xaxes(title_text="UTC", row=1, col=1)
-    chart.update_xaxes(title_text="records in such polls", rangemode="tozero", row=1, col=2)
+    chart.update_xaxes(title_text=label(say("counts-axis")), rangemode="tozero", row=1, col=2)
     return chart
 
 
@@ -170,37 +167,47 @@ def limits(phases: Sequence[Phase]) -> list[tuple[float, float, float]]:
     return [(min(p.since for p in same), max(p.until for p in same), seconds) for seconds, same in own]
 
 
+def _seconds(poll: Poll) -> float:
+    return max(poll.batch.longest_seconds, _LEAST)
+
+
 def _words(poll: Poll) -> str:
     batch = poll.batch
-    what = f"{counted(batch.longest_records, 'record')} in {digits(batch.longest_seconds)} s"
-    more = f", the longest of {batch.polls}" if batch.polls > 1 else ""
-    return f"{clock(batch.at)} {batch.client_id}: {what}{more}, {batch.source}:{batch.line}"
+    return say(
+        "poll",
+        at=batch.at,
+        client=batch.client_id,
+        records=batch.longest_records,
+        seconds=batch.longest_seconds,
+        polls=batch.polls if batch.polls > 1 else None,
+        place=f"{batch.source}:{batch.line}",
+    )
 
 
 def _draw_counts(chart: go.Figure, view: RebalanceView) -> None:
     steps = lengths(view)
     edges = [*(low for low, _ in steps), steps[-1][0] * 10 ** (1 / _STEPS)]
     told = [
-        (count, edge, f"{counted(count, 'record')} in polls of {digits(low)} to {digits(high)} s")
+        (count, edge, label(say("count", records=count, low=low, high=high)))
         for (_, count), (low, high) in zip(steps, pairwise(edges), strict=True)
         for edge in (low, high)
     ]
-    xs, ys, words = zip((0, edges[0], ""), *told, (0, edges[-1], ""), strict=True)
+    xs, ys, texts = zip((0, edges[0], ""), *told, (0, edges[-1], ""), strict=True)
     chart.add_scatter(
-        x=xs, y=ys, text=words, name="records", mode="lines", fill="tozerox", line={"color": INCOMING, "width": 1},
-        showlegend=False, hovertemplate="%{text}<extra></extra>", row=1, col=2,
+        x=xs, y=ys, text=texts, name=label(say("records")), mode="lines", fill="tozerox",
+        line={"color": INCOMING, "width": 1}, showlegend=False, hovertemplate="%{text}<extra></extra>", row=1, col=2,
     )  # fmt: skip
 
 
 def _draw_limits(chart: go.Figure, phases: Sequence[Phase]) -> None:
     for since, until, seconds in limits(phases):
-        words = f"max.poll.interval.ms: {duration(seconds)}"
+        limit = say("limit", interval=seconds)
         look = {"color": INK, "width": 2, "dash": "dash"}
-        line(chart, words, [(since, seconds, words), (until, seconds, words)], row=1, line=look)
+        line(chart, limit, [(since, seconds, limit), (until, seconds, limit)], row=1, line=look)
         chart.add_hline(y=seconds, line=look, row=1, col=2)
     if not limits(phases):
         chart.add_annotation(
-            text="max.poll.interval.ms is not known", x=0, xref="paper", y=1, yref="paper",
+            text=label(say("no-limit")), x=0, xref="paper", y=1, yref="paper",
             xanchor="left", yanchor="bottom", showarrow=False, font={"color": MUTED, "size": 11},
         )  # fmt: skip
 
@@ -220,9 +227,9 @@ _ROOM = 10
 def poll_sliders(start: ReplayAnswer | None, again: Callable[[Sequence[str]], ReplayAnswer | None]) -> Any:
     """Sliders, from what was, above the table that *again* answers; a sentence where there is nothing to replay."""
     if start is None:
-        return "Nobody fell out of the group, or there is not enough material for a replay."
+        return said(say("no-replay"))
     if not has_widgets():
-        return NO_WIDGETS
+        return said(NO_WIDGETS)
     import ipywidgets as widgets
 
     was = start.fit_before
@@ -235,6 +242,6 @@ def poll_sliders(start: ReplayAnswer | None, again: Callable[[Sequence[str]], Re
     return sliders(
         draw,
         records=("max.poll.records", widgets.IntSlider(was.records, 1, _ROOM * was.records)),
-        interval=("max.poll.interval, s", widgets.FloatSlider(was.interval_seconds, min=1, max=longest, step=0.5)),
-        threads=("threads that share a poll", widgets.IntSlider(was.threads, 1, _MOST_THREADS)),
+        interval=(say("interval"), widgets.FloatSlider(was.interval_seconds, min=1, max=longest, step=0.5)),
+        threads=(say("threads"), widgets.IntSlider(was.threads, 1, _MOST_THREADS)),
     )

@@ -7,13 +7,14 @@ came or went; lag stands above what comes in and what is read.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.figures.style import (
     ALARM,
@@ -33,15 +34,18 @@ from mqlab.figures.style import (
     label,
     line,
     panels,
+    thinned,
     time,
 )
 from mqlab.rocketmq.eras import Panel, Share, Stay
 from mqlab.shared.queues import Member, place, spread
-from mqlab.units import clock, digits, duration, number
+from mqlab.units import clock, rate
 from mqlab.views.rocketmq_group import ALONE, DOUBLED, ORPHAN, UNKNOWN, GroupView, QueueLag, flows, growth, queue_lags
 
-OWN, SHARED = "its id is its own", "its id is shared"
-_LOOKS = {OWN: (OWN, INCOMING, 9), SHARED: (SHARED, ALARM, 15)}
+say = words.room("rocketmq-figures")
+
+OWN, SHARED = say("own"), say("shared")
+_LOOKS: Mapping[str, tuple[str, str, int]] = {OWN: (OWN, INCOMING, 9), SHARED: (SHARED, ALARM, 15)}
 """Words, colour and width: the bar of a shared id is thicker too."""
 _MOST_ROWS = 60
 _ROOM = 0.12
@@ -52,7 +56,7 @@ def membership(view: GroupView) -> go.Figure:
     """Bars by process, with the moment in which it came. Without anybody a sentence."""
     bars = membership_bars(view.stays)
     if not bars:
-        return empty(f"This material does not say who is in {view.group or 'a group of RocketMQ'}.")
+        return empty(say("no-members", group=view.group or None))
     first = {bar.lane: bar for bar in sorted(bars, key=lambda bar: bar.since, reverse=True)}
     rows = list(dict.fromkeys(bar.lane for bar in bars))
     chart = figure(96 + 24 * len(rows))
@@ -60,7 +64,7 @@ def membership(view: GroupView) -> go.Figure:
     chart.add_scatter(
         x=[time(first[row].since) for row in rows], y=list(map(label, rows)), mode="text", showlegend=False,
         text=[f"{clock(first[row].since)} " for row in rows], textposition="middle left", textfont={"size": 10},
-        name="came", hoverinfo="skip", cliponaxis=False,
+        name=label(say("came")), hoverinfo="skip", cliponaxis=False,
     )  # fmt: skip
     begin, end = min(bar.since for bar in bars), max(bar.until for bar in bars)
     room = _ROOM * (end - begin)
@@ -77,7 +81,7 @@ def membership_bars(stays: Sequence[Stay]) -> tuple[Bar, ...]:
     names = dict(zip(kept, process_names([members[one] for one in kept]), strict=True))
     return tuple(
         Bar(names[one], SHARED if s.shared else OWN, s.since, s.until,
-            f"{clock(s.since)} to {clock(s.until)} ({duration(s.until - s.since)}), {s.member.place}")
+            say("stay", since=s.since, until=s.until, lasted=s.until - s.since, place=s.member.place))
         for s in stays if (one := (s.member.client_id, s.member.host)) in names
     )  # fmt: skip
 
@@ -97,18 +101,14 @@ def _name(client: str, address: str) -> str:
     return f"{cut(client)}   {cut(where)}".strip()
 
 
-OWNERS, OFFSET = "owners", "offset moves"
+OWNERS, OFFSET = say("owners"), say("offset")
 _MOST_PROCESSES = 40
 _ROW = 22
 """Pixels of one row."""
 _LOST, _CALM = "#f3d9db", "#eef1f5"
 _COLOURS = ("#ffffff", INCOMING, OUTGOING, _LOST, ALARM, _CALM)
 _NOTHING, _OWNED, _SHARED, _BESIDE, _ALARM, _QUIET = range(len(_COLOURS))
-_LEGEND = (
-    ("owned by one process", _OWNED),
-    ("the same queue in several processes", _SHARED),
-    ("owned by nobody", _ALARM),
-)
+_LEGEND = ((say("of-one"), _OWNED), (say("of-several"), _SHARED), (say("of-none"), _ALARM))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Column:
     @property
     def head(self) -> str:
         """What stands below columns of one topic and broker."""
-        return f"{self.topic} on {place(self.queues[0])[0] or 'its broker'}"
+        return say("head", topic=self.topic, broker=place(self.queues[0])[0] or None)
 
     def shares(self, panel: Panel) -> tuple[Share, ...]:
         """What *panel* says of these queues."""
@@ -180,7 +180,7 @@ def ownership(panels: Sequence[Panel]) -> go.Figure:
     """The panels below each other, so that a queue stays in its column; without panels a sentence."""
     drawn = [panel for panel in panels if panel.shares]
     if not drawn:
-        return empty("This material does not say which queues there are or who is in the group.")
+        return empty(say("no-queues"))
     across = columns(drawn)
     matrices = [matrix(panel, across) for panel in drawn]
     heights = [len(m.rows) * _ROW for m in matrices]
@@ -208,20 +208,27 @@ def matrix(panel: Panel, across: Sequence[Column]) -> Matrix:
     rows = [tuple(_cell(member, column.shares(panel)) for column in across) for member in kept]
     owners = tuple(_count(column.shares(panel)) for column in across)
     offsets = tuple(_offset(column.shares(panel)) for column in across)
-    names = [label(name) for name in process_names(kept)]
-    if any(cell.sign for cell in offsets):
-        return Matrix(_title(panel, len(members)), (*names, OWNERS, OFFSET), (*rows, owners, offsets))
-    return Matrix(_title(panel, len(members)), (*names, OWNERS), (*rows, owners))
+    names = [label(name) for name in (*process_names(kept), OWNERS, OFFSET)]
+    moved = any(cell.sign for cell in offsets)
+    return Matrix(
+        _title(panel, len(members)),
+        tuple(names if moved else names[:-1]),
+        (*rows, owners, offsets) if moved else (*rows, owners),
+    )
 
 
 def _title(panel: Panel, members: int) -> str:
-    ids = len(set(panel.era.ids))
-    people = f"{members} process{'es' if members != 1 else ''}, {ids} id{'s' if ids != 1 else ''}"
-    left = f", {members - _MOST_PROCESSES} of them not drawn" if members > _MOST_PROCESSES else ""
-    times = f"{clock(panel.era.since)} to {clock(panel.era.seen)}"
-    said = "" if panel.by_rule else "; as the processes say themselves, no rule tells it"
-    head = f"<b>{label(panel.title)}</b>  {times}" if panel.title else f"<b>{times}</b>"
-    return f"{head}: {people}{left}{said}"
+    """In bold what the panel is called, else its time; then who was there."""
+    head, times = panel.title, say("times", since=panel.era.since, until=panel.era.seen)
+    who = say(
+        "people",
+        times=times if head else "",
+        processes=members,
+        ids=len(set(panel.era.ids)),
+        left=members - _MOST_PROCESSES if members > _MOST_PROCESSES else None,
+        spoken=not panel.by_rule,
+    )
+    return f"<b>{label(head or times)}</b>{'  ' if head else ''}{label(who)}"
 
 
 def _cell(member: Member, shares: Sequence[Share]) -> Cell:
@@ -229,20 +236,19 @@ def _cell(member: Member, shares: Sequence[Share]) -> Cell:
     said, speaking = one.said.get(member.client_id, 0), one.speaking.get(member.client_id, 0)
     if not times:
         if said:
-            return Cell(_NOTHING, "≠", "not by the rule, but the process says it has it")
+            return Cell(_NOTHING, "≠", say("only-said"))
         return Cell(_BESIDE if not one.owners else _NOTHING, "", "")
-    words = "owned" if len(one.owners) == 1 else f"one of {len(one.owners)} owners"
+    several, look = None if len(one.owners) == 1 else len(one.owners), _OWNED if len(one.owners) == 1 else _SHARED
     if not speaking:
-        return Cell(_OWNED if len(one.owners) == 1 else _SHARED, "", f"{words}, by the rule")
+        return Cell(look, "", say("by-rule", owners=several))
     agrees = said == speaking
-    spoken = "says so itself" if agrees else f"{said} of {speaking} say so"
-    return Cell(_OWNED if len(one.owners) == 1 else _SHARED, "✓" if agrees else "≠", f"{words}, {spoken}")
+    return Cell(look, "✓" if agrees else "≠", say("owned", owners=several, said=None if agrees else said, of=speaking))
 
 
 def _count(shares: Sequence[Share]) -> Cell:
     times = len(shares[0].owners)
     look = _ALARM if not times else _SHARED if times > 1 else _QUIET
-    return Cell(look, str(times), "nobody owns it" if not times else f"{times} owner{'s' if times > 1 else ''}")
+    return Cell(look, str(times), say("owner-count", owners=times) if times else say("no-owner"))
 
 
 def _offset(shares: Sequence[Share]) -> Cell:
@@ -252,8 +258,8 @@ def _offset(shares: Sequence[Share]) -> Cell:
         return Cell(_NOTHING, "", "")
     came, read = sum(p.produced for p in seen), sum(p.consumed for p in seen)
     if all(p.frozen for p in seen):
-        return Cell(_ALARM, "no", f"stands still while {came:,} messages come in")
-    return Cell(_QUIET, "yes", f"moved by {read:,} while {came:,} messages came in")
+        return Cell(_ALARM, say("no"), say("frozen", came=came))
+    return Cell(_QUIET, say("yes"), say("moved", read=read, came=came))
 
 
 def _draw(chart: go.Figure, one: Matrix, across: Sequence[Column], row: int) -> None:
@@ -261,7 +267,8 @@ def _draw(chart: go.Figure, one: Matrix, across: Sequence[Column], row: int) -> 
     scale = [(edge / len(_COLOURS), colour) for n, colour in enumerate(_COLOURS) for edge in (n, n + 1)]
     chart.add_heatmap(
         x=[column.name for column in across], y=list(one.rows), z=[[c.look for c in row] for row in one.cells],
-        text=[[c.sign for c in row] for row in one.cells], hovertext=[[c.words for c in row] for row in one.cells],
+        text=[[label(c.sign) for c in row] for row in one.cells],
+        hovertext=[[label(c.words) for c in row] for row in one.cells],
         texttemplate="%{text}", textfont={"size": 11}, hovertemplate="%{y}<br>%{x}: %{hovertext}<extra></extra>",
         colorscale=scale, zmin=-0.5, zmax=last + 0.5, showscale=False, xgap=2, ygap=2, name=one.title, row=row, col=1,
     )  # fmt: skip
@@ -294,7 +301,7 @@ def _draw_legend(chart: go.Figure, looks: Collection[int]) -> None:
     for name, look in _LEGEND:
         if look in looks:
             square = {"symbol": "square", "size": 12, "color": _COLOURS[look]}
-            chart.add_scatter(x=[None], y=[None], mode="markers", name=name, marker=square, showlegend=True)
+            chart.add_scatter(x=[None], y=[None], mode="markers", name=label(name), marker=square, showlegend=True)
 
 
 _QUEUE_LOOKS = {
@@ -310,45 +317,46 @@ def queue_lag(facts: Facts, view: GroupView) -> go.Figure:
     """Two panels: lag of each queue; messages a second of all of them. Without offsets a sentence."""
     found = queue_lags(facts, view)
     if not found:
-        return empty(f"No offsets of {view.group or 'a group of RocketMQ'} in this material, so lag is not known.")
+        return empty(say("no-lag", group=view.group or None))
     chart = panels(500, 0.68, 0.32, legend={"y": -0.16, "yanchor": "top"})
     for kind, (colour, dash, width) in _QUEUE_LOOKS.items():
         own = [queue for queue in found if queue.kind == kind]
         for number_, queue in enumerate(own[:_MOST_LINES]):
             name = f"{queue.topic} {queue.queue}"
-            told = [(at, waiting, f"{name}: {kind}, {number(waiting)} messages wait") for at, waiting in queue.points]
+            points = thinned(queue.points, value=lambda point: point[1])
+            told = [(at, lag, say("waits", queue=name, kind=kind, messages=lag)) for at, lag in points]
             line(
                 chart, name if number_ else kind_name(own, kind), told, row=1, legendgroup=kind,
                 showlegend=not number_, line={"color": colour, "dash": dash, "width": width},
             )  # fmt: skip
     if grown := growth(view):
         (first, begin), (last, end) = grown
-        rate = f"{digits((end - begin) / (last - first))}/s"
-        line(chart, f"what is produced to one that nobody reads: {rate}", [(at, n, rate) for at, n in grown], row=1,
+        pace = rate((end - begin) / (last - first))
+        line(chart, say("produced", rate=pace), [(at, n, pace) for at, n in grown], row=1,
              line={"color": INK, "dash": "dot", "width": 2.5})  # fmt: skip
     _draw_flows(chart, facts, view)
     _draw_band(chart, view)
     chart.update_yaxes(rangemode="tozero")
-    chart.update_yaxes(title_text="messages waiting, each queue", row=1, col=1)
-    return chart.update_yaxes(title_text="messages/s, all", nticks=4, row=2, col=1)
+    chart.update_yaxes(title_text=label(say("each-axis")), row=1, col=1)
+    return chart.update_yaxes(title_text=label(say("all-axis")), nticks=4, row=2, col=1)
 
 
 def kind_name(found: Sequence[QueueLag], kind: str) -> str:
     """``nobody reads it (8): ORDERS broker-a 8-15``."""
     topics = dict.fromkeys(f.topic for f in found)
     named = "; ".join(f"{topic} {spread(f.queue for f in found if f.topic == topic)}" for topic in topics)
-    return f"{kind} ({len(found)}): {cut(named, 64)}"
+    return say("kind", kind=kind, queues=len(found), named=cut(named, 64))
 
 
 def _draw_flows(chart: go.Figure, facts: Facts, view: GroupView) -> None:
     """Each rate holds from one snapshot to the next."""
     found = flows(facts, view)
     for name, colour, dash, rates in (
-        ("come in", INK, "dash", [(f.since, f.at, f.produced) for f in found]),
-        ("are read (offsets move)", LAG, "solid", [(f.since, f.at, f.consumed) for f in found]),
+        (say("come-in"), INK, "dash", [(f.since, f.at, f.produced) for f in found]),
+        (say("are-read"), LAG, "solid", [(f.since, f.at, f.consumed) for f in found]),
     ):
-        points = [(since, rate) for since, _, rate in rates[:1]] + [(at, rate) for _, at, rate in rates]
-        told = [(at, rate, f"{digits(rate)}/s") for at, rate in points]
+        points = [(since, pace) for since, _, pace in rates[:1]] + [(at, pace) for _, at, pace in rates]
+        told = [(at, pace, rate(pace)) for at, pace in points]
         line(chart, name, told, row=2, line_shape="vh", line={"color": colour, "dash": dash, "width": 1.6})
 
 
@@ -356,7 +364,7 @@ def _draw_band(chart: go.Figure, view: GroupView) -> None:
     """The time of the sharing, else of the finding."""
     shared = [stay for stay in view.stays if stay.shared]
     if view.unique is not None and shared:
-        begin, end, why = min(s.since for s in shared), max(s.until for s in shared), "the id is shared"
+        begin, end, why = min(s.since for s in shared), max(s.until for s in shared), None
     elif view.finding is not None and view.finding.started_at is not None and view.finding.ended_at is not None:
         begin, end = view.finding.started_at.timestamp(), view.finding.ended_at.timestamp()
         why = view.finding.incident
@@ -364,6 +372,6 @@ def _draw_band(chart: go.Figure, view: GroupView) -> None:
         return
     chart.add_vrect(x0=time(begin), x1=time(end), fillcolor=BAND, line_width=0, layer="below")
     chart.add_annotation(
-        text=label(f"{clock(begin)} to {clock(end)}: {why}"), x=time(begin), xanchor="left", y=1, yref="y domain",
-        yanchor="top", showarrow=False, font={"size": 11, "color": MUTED},
+        text=label(say("band", since=begin, until=end, incident=why)), x=time(begin), xanchor="left", y=1,
+        yref="y domain", yanchor="top", showarrow=False, font={"size": 11, "color": MUTED},
     )  # fmt: skip

@@ -17,7 +17,11 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
+from mqlab.languages import said
 from mqlab.units import is_dateless, iso
+from mqlab.words import listed, room
+
+say = room("figures")
 
 INCOMING = "#0072b2"
 OUTGOING = "#d55e00"
@@ -82,8 +86,8 @@ def empty(sentence: str, height: int = 120) -> go.Figure:
 
 
 def label(text: str) -> str:
-    """Text from the material for a label: plotly reads some HTML there, so mark-up is shown, not followed."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
+    """A text in the language that is spoken; plotly reads some HTML in labels, so mark-up is shown, not followed."""
+    return said(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
 
 
 def time(at: float) -> str:
@@ -193,18 +197,19 @@ def merged(bars: Sequence[Bar], most: int = MOST_MARKS) -> tuple[Bar, ...]:
             groups.append([bar])
     return tuple(
         replace(first, until=max(bar.until for bar in (first, *more)),
-                words=first.words + (f"\nand {len(more)} more marks" if more else ""))
+                words=say("merged", first=first.words, more=len(more)) if more else first.words)
         for first, *more in groups
     )  # fmt: skip
 
 
 _MOST_ROWS = 300
+_BOLD = re.compile("</?b>")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class FigureTable:
-    """Rows of (series, x, y, text), at most 300."""
+    """Rows of (series, x, y, text), at most 300; in the language in which the figure was drawn."""
 
     header: tuple[str, str, str, str]
     rows: tuple[tuple[str, str, str, str], ...]
@@ -214,7 +219,7 @@ class FigureTable:
 def figure_table(figure: Mapping[str, Any]) -> FigureTable:
     """The drawn points of a figure in plotly's JSON form."""
     rows = [row for trace in figure.get("data", ()) for row in _rows(trace)]
-    header = ("series", _title(figure, "xaxis", "x"), _title(figure, "yaxis", "y"), "note")
+    header = (say("series"), _title(figure, "xaxis", "x"), _title(figure, "yaxis", "y"), say("note"))
     return FigureTable(header, tuple(rows[:_MOST_ROWS]), max(0, len(rows) - _MOST_ROWS))
 
 
@@ -227,23 +232,23 @@ def spoken(table: FigureTable) -> str:
     for row in table.rows:
         series.setdefault(row[0] or table.header[2], []).append(row)
     told = [_series(name, rows) for name, rows in list(series.items())[:_MOST_SPOKEN]]
-    more = f" And {len(series) - _MOST_SPOKEN} more series." if len(series) > _MOST_SPOKEN else ""
-    return f"{'. '.join(told)}.{more}" if told else ""
+    more = [say("more-series", more=len(series) - _MOST_SPOKEN)] if len(series) > _MOST_SPOKEN else []
+    return said(listed((*told, *more), " "))
 
 
 def _series(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
     counted = [(float(y), x, text) for _, x, y, text in rows if _NUMBER.fullmatch(y)]
     if not counted and all(_NUMBER.fullmatch(x) for _, x, _, _ in rows):
-        more = f" and {len(rows) - _MOST_SPOKEN} more" if len(rows) > _MOST_SPOKEN else ""
-        return f"{name}: {', '.join(f'{y} {text or x}' for _, x, y, text in rows[:_MOST_SPOKEN])}{more}"
+        return say("bars", series=name, bars=[f"{y} {text or x}" for _, x, y, text in rows])
+    since, until = rows[0][1], rows[-1][1] if rows[-1][1] != rows[0][1] else None
     if not counted:
-        return f"{name}: {len(rows)} marks from {rows[0][1]} to {rows[-1][1]}"
-    highest, x, text = max(counted, key=lambda point: point[0])
-    return f"{name}: from {rows[0][1]} to {rows[-1][1]}, highest {text or f'{highest:g}'} at {x}"
+        return say("marks", series=name, marks=len(rows), since=since, until=until)
+    highest, at, text = max(counted, key=lambda point: point[0])
+    return say("line", series=name, since=since, until=until, highest=text or f"{highest:g}", at=at)
 
 
 def _rows(trace: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    name = unescape(str(trace.get("name", "")))
+    name = unescape(_BOLD.sub("", str(trace.get("name", ""))))
     xs, ys = _plain(trace.get("x")), _plain(trace.get("y"))
     if trace.get("type") == "heatmap":
         for y, line in zip(ys, _plain(trace.get("hovertext")) or _plain(trace.get("z")), strict=False):

@@ -9,6 +9,7 @@ from html import unescape
 
 import plotly.graph_objects as go
 
+from mqlab import words
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Episode, Facts, Series
 from mqlab.figures.style import (
@@ -34,54 +35,57 @@ from mqlab.findings import Finding, Severity
 from mqlab.known_errors import of_class
 from mqlab.mqtt.connections import resumed
 from mqlab.shared.queues import Points, of_groups
-from mqlab.units import clock, counted, number
+from mqlab.units import clock, number
 from mqlab.views import deaths
 from mqlab.views.groups import waiting_over_time
 
+say = words.room("timeline")
+
+_MEMBERS, _CLIENTS, _REFUSED = say("members"), say("clients"), say("refused")
+_BROKERS, _PROCESSES = say("brokers"), say("processes")
 _LANES = {
-    "batch-split": ("batch splits", "line-ns-open", OUTGOING),
-    "produce-retry": ("produce retries", "line-ns-open", OUTGOING),
-    "record-too-large": ("record too large", "line-ns-open", MUTED),
-    "record-expired": ("record expired", "line-ns-open", MUTED),
-    "rebalance-started": ("rebalances", "line-ns-open", LAG),
-    "member-expired": ("members expelled", "line-ns-open", ALARM),
-    "static-member-fenced": ("members fenced", "line-ns-open", ALARM),
-    "poll-timeout": ("polls too late", "line-ns-open", ALARM),
-    "record-failed": ("records fail", "line-ns-open", OUTGOING),
-    "offset-reset": ("positions refused", "line-ns-open", OUTGOING),
-    "ping-unanswered": ("pings unanswered", "line-ns-open", ALARM),
-    "consumer-connected": ("members come, go", "triangle-up", CHANGE),
-    "consumer-disconnected": ("members come, go", "x", ALARM),
-    "client-connected": ("clients come, go", "triangle-up", CHANGE),
-    "client-disconnected": ("clients come, go", "x", ALARM),
-    "session-takeover": ("takeovers", "line-ns-open", ALARM),
-    "session-queue-dropping": ("queues drop", "line-ns-open", OUTGOING),
-    "publish-denied": ("refused", "line-ns-open", OUTGOING),
-    "subscribe-denied": ("refused", "line-ns-open", OUTGOING),
-    "bridge-connecting": ("bridges connect", "triangle-up", CHANGE),
-    "broker-stopping": ("brokers stop, start", "x", ALARM),
-    "broker-starting": ("brokers stop, start", "triangle-up", CHANGE),
-    "unclean-election": ("unclean elections", "line-ns-open", ALARM),
-    "log-truncated": ("logs cut", "line-ns-open", OUTGOING),
-    "broker-stopped": ("brokers stop, start", "x", ALARM),
-    "broker-started": ("brokers stop, start", "triangle-up", CHANGE),
-    "out-of-memory": ("exits, starts", "diamond-open", ALARM),
-    "process-exit": ("exits, starts", "x", ALARM),
-    "process-started": ("exits, starts", "triangle-up", CHANGE),
+    "batch-split": (say("splits"), "line-ns-open", OUTGOING),
+    "produce-retry": (say("retries"), "line-ns-open", OUTGOING),
+    "record-too-large": (say("too-large"), "line-ns-open", MUTED),
+    "record-expired": (say("expired"), "line-ns-open", MUTED),
+    "rebalance-started": (say("rebalances"), "line-ns-open", LAG),
+    "member-expired": (say("expelled"), "line-ns-open", ALARM),
+    "static-member-fenced": (say("fenced"), "line-ns-open", ALARM),
+    "poll-timeout": (say("polls-late"), "line-ns-open", ALARM),
+    "record-failed": (say("records-fail"), "line-ns-open", OUTGOING),
+    "offset-reset": (say("offsets-refused"), "line-ns-open", OUTGOING),
+    "ping-unanswered": (say("pings"), "line-ns-open", ALARM),
+    "consumer-connected": (_MEMBERS, "triangle-up", CHANGE),
+    "consumer-disconnected": (_MEMBERS, "x", ALARM),
+    "client-connected": (_CLIENTS, "triangle-up", CHANGE),
+    "client-disconnected": (_CLIENTS, "x", ALARM),
+    "session-takeover": (say("takeovers"), "line-ns-open", ALARM),
+    "session-queue-dropping": (say("queues-drop"), "line-ns-open", OUTGOING),
+    "publish-denied": (_REFUSED, "line-ns-open", OUTGOING),
+    "subscribe-denied": (_REFUSED, "line-ns-open", OUTGOING),
+    "bridge-connecting": (say("bridges"), "triangle-up", CHANGE),
+    "broker-stopping": (_BROKERS, "x", ALARM),
+    "broker-starting": (_BROKERS, "triangle-up", CHANGE),
+    "unclean-election": (say("unclean"), "line-ns-open", ALARM),
+    "log-truncated": (say("logs-cut"), "line-ns-open", OUTGOING),
+    "broker-stopped": (_BROKERS, "x", ALARM),
+    "broker-started": (_BROKERS, "triangle-up", CHANGE),
+    "out-of-memory": (_PROCESSES, "diamond-open", ALARM),
+    "process-exit": (_PROCESSES, "x", ALARM),
+    "process-started": (_PROCESSES, "triangle-up", CHANGE),
 }
 """By kind of event: its lane, its symbol and its colour."""
-_CHANGED = ("changes", "diamond", CHANGE)
+_CHANGED = (say("changes"), "diamond", CHANGE)
 _INFERRED = "x-open"
-_DIED = ("brokers and members that died", _INFERRED, ALARM)
+_DIED = (say("died"), _INFERRED, ALARM)
 _OWN_LANES = 4
 """So many that died have lanes of their own."""
 _SIGNS = {
-    "line-ns-open": ("|", "events"), "x": ("✖", "ends"), _INFERRED: ("✕", "fell silent or died meanwhile, inferred"),
-    "triangle-up": ("▲", "starts"), "diamond": ("◆", "a setting or a membership changes"),
-    "diamond-open": ("◇", "out of memory"),
+    "line-ns-open": ("|", say("events")), "x": ("✖", say("ends")), _INFERRED: ("✕", say("silent")),
+    "triangle-up": ("▲", say("starts")), "diamond": ("◆", say("changed")), "diamond-open": ("◇", say("memory")),
 }  # fmt: skip
 """What a mark looks like in a line of text, and what it says."""
-_BANDS = {BAND: "the incident", GAP: "no metrics"}
+_BANDS = {BAND: say("incident"), GAP: say("gap")}
 _COMING = ("consumer-connected", "consumer-disconnected", "client-connected", "client-disconnected")
 """Of these the address counts too: one client id may come from several."""
 _Look = tuple[str, str, str]
@@ -112,11 +116,12 @@ def timeline(
     """
     hosts = [finding.ledger.host for finding in diagnosis.findings if finding.ledger]
     traffic, lanes = traffic_of(facts, hosts[0] if hosts else None), event_lanes(facts, diagnosis)
-    waiting = {f"lag {group}": points for group, points in lag_points(facts).items()} or kept_points(facts)
+    waiting: Waiting = {say("lag", group=group): points for group, points in lag_points(facts).items()}
+    waiting = waiting or kept_points(facts)
     rows = len({lane for lane, _, _ in lanes})
     drawn = [name for name, there in (("rate", traffic), ("lag", waiting), ("lanes", lanes)) if there]
     if not drawn:
-        return empty("Nothing to draw over time: no metrics, no positions, no events that have a lane.", 60)
+        return empty(say("empty"), 60)
     above = [_SHARES[name] for name in drawn if name in _SHARES]
     upper = height * (1 if len(above) > 1 else _ALONE)
     heights = [upper * share / sum(above) for share in above] + ([_LANE * (rows + 0.5)] if rows else [])
@@ -135,9 +140,9 @@ def timeline(
 
 def _for_notebooks(chart: go.Figure) -> go.Figure:
     """With the zone at the axis, and bands in the legend."""
-    for colour, words in _BANDS.items():
+    for colour, band in _BANDS.items():
         for shape in [one for one in chart.layout.shapes if one.fillcolor == colour][:1]:
-            shape.update(name=words, showlegend=True)
+            shape.update(name=label(band), showlegend=True)
     look = {"xref": "paper", "yref": "paper", "xanchor": "right", "showarrow": False}
     return chart.add_annotation(text="UTC", x=0, y=0, xshift=-8, yshift=-20, **look)
 
@@ -170,14 +175,15 @@ def _happened(facts: Facts) -> Iterator[tuple[_Look, Bar]]:
     own = len({dead.who for dead in every}) <= _OWN_LANES
     for dead in every:
         lane = dead.who if own else _DIED[0]
-        yield (lane, *_DIED[1:]), Bar(lane, "death", dead.since, dead.until, f"{dead.who}\n{dead.how}")
+        told = words.listed((dead.who, dead.how), "\n")
+        yield (lane, *_DIED[1:]), Bar(lane, "death", dead.since, dead.until, told)
 
 
 def _said(facts: Facts, diagnosis: Diagnosis) -> Iterator[tuple[_Look, Bar]]:
     """Known errors of the class that leads, or that is most likely."""
     likely = [one.incident for one in diagnosis.verdict.hypotheses[:1]]
     for incident in (diagnosis.verdict.incident, *likely):
-        lane = incident.replace("-", " ")
+        lane = incident
         for one in facts.of_kind(*(kind for kind in of_class(incident) if kind not in _LANES)):
             if one.first_at is not None:
                 bar = Bar(lane, "said", one.first_at, one.last_at or one.first_at, _words(one))
@@ -188,12 +194,13 @@ def _found(diagnosis: Diagnosis) -> Iterator[tuple[_Look, Bar]]:
     """Values that changed, and findings; starts, exits and joins have lanes of their own."""
     for change in diagnosis.changes:
         if change.at is not None and change.before is not None:
-            told = f"{clock(change.at)} {change.what}: {change.before or '—'} → {change.after or '—'}"
-            yield _CHANGED, Bar("changes", "change", change.at, change.at, told)
+            values = {"before": change.before or "—", "after": change.after or "—"}
+            told = say("change", at=change.at, what=change.what, **values)
+            yield _CHANGED, Bar(_CHANGED[0], "change", change.at, change.at, told)
     for finding in diagnosis.findings[1:6]:
         if finding.started_at is not None and finding.severity > Severity.NOTICE:
             colour = ALARM if finding.severity is Severity.CRITICAL else MUTED
-            lane, since = finding.incident.replace("-", " "), finding.started_at.timestamp()
+            lane, since = finding.incident, finding.started_at.timestamp()
             yield (lane, "line-ns-open", colour), Bar(lane, "finding", since, _end(finding, diagnosis), finding.subject)
 
 
@@ -227,7 +234,11 @@ _DEAD = "%DLQ%"
 """How the names of topics for dead letters begin."""
 
 
-def lag_points(facts: Facts) -> dict[str, tuple[tuple[float, float], ...]]:
+Waiting = dict[str, tuple[tuple[float, float], ...]]
+"""What waited over time, by its name."""
+
+
+def lag_points(facts: Facts) -> Waiting:
     """Lag of each group over time, the groups with the highest peak first; dead letters wait for nobody."""
     queues: dict[str, list[Points]] = defaultdict(list)
     for (group, topic), found in of_groups(facts).items():
@@ -238,13 +249,13 @@ def lag_points(facts: Facts) -> dict[str, tuple[tuple[float, float], ...]]:
     return {group: totals[group] for group in order[:_MOST_GROUPS]}
 
 
-def kept_points(facts: Facts) -> dict[str, tuple[tuple[float, float], ...]]:
+def kept_points(facts: Facts) -> Waiting:
     """Messages that brokers of MQTT keep for sessions and as retained ones, the fullest first."""
     stores = sorted(facts.named("mqtt.stored_messages"), key=lambda s: (-max(value for _, value in s.points), s.source))
-    return {f"kept by {s.labels.get('node') or s.source}": tuple(s.points) for s in stores[:_MOST_GROUPS]}
+    return {say("kept", broker=s.labels.get("node") or s.source): tuple(s.points) for s in stores[:_MOST_GROUPS]}
 
 
-def _draw_waiting(chart: go.Figure, waiting: Mapping[str, tuple[tuple[float, float], ...]], row: int) -> None:
+def _draw_waiting(chart: go.Figure, waiting: Waiting, row: int) -> None:
     for (name, points), dash in zip(waiting.items(), ("solid", "dash", "dot"), strict=False):
         told = [(at, round(behind), number(round(behind))) for at, behind in points]
         line(chart, name, told, row=row, mode="lines+markers", marker_size=4, line={"color": LAG, "dash": dash})
@@ -311,17 +322,18 @@ def keys(chart: go.Figure) -> tuple[Key, ...]:
 def told(facts: Facts, diagnosis: Diagnosis) -> str:
     """The timeline in a few sentences, for those who do not see it."""
     since, until = diagnosis.material.window
-    sentences = [f"Timeline from {clock(since)} to {clock(until)} UTC."]
+    sentences = [say("whole", since=clock(since), until=clock(until))]
     first = _lead(diagnosis)
     if first is not None and first.started_at is not None:
-        end = "is still open at the end" if first.ongoing else f"lasts until {clock(_end(first, diagnosis))}"
-        sentences.append(f"The incident begins at {clock(first.started_at)} and {end}.")
+        end = None if first.ongoing else _end(first, diagnosis)
+        sentences.append(say("begins", begin=first.started_at, end=end))
     for name, points in lag_points(facts).items():
         at, most = max(points, key=lambda point: point[1])
-        sentences.append(f"{counted(round(most), 'message')} wait for {name} at most, at {clock(at)}.")
-    sentences += [f"{one.who}: {one.how}, inferred." for one in deaths.deaths(facts)[:_MOST_TOLD]]
+        sentences.append(say("waiting", messages=round(most), group=name, at=at))
+    sentences += [say("death", who=one.who, how=one.how) for one in deaths.deaths(facts)[:_MOST_TOLD]]
     lanes = Counter[str]()
     for (lane, _, _), bars in event_lanes(facts, diagnosis).items():
         lanes[lane] += len(bars)
-    marks = ", ".join(f"{lane} ({number(count)})" for lane, count in lanes.items())
-    return " ".join([*sentences, f"Marks: {marks}."] if marks else sentences)
+    if lanes:
+        sentences.append(say("marks", lanes=[say("marked", lane=lane, marks=count) for lane, count in lanes.items()]))
+    return words.listed(sentences, " ")

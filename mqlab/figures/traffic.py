@@ -10,6 +10,7 @@ from statistics import linear_regression
 import pandas as pd
 import plotly.graph_objects as go
 
+from mqlab import words
 from mqlab.facts import Episode, Facts, Series
 from mqlab.figures.style import (
     ALARM,
@@ -30,7 +31,9 @@ from mqlab.figures.style import (
 )
 from mqlab.findings import Finding, Stage, TrafficLedger
 from mqlab.shared.counters import scrape, summed
-from mqlab.units import clock, digits, factor, percent, size
+from mqlab.units import clock, factor, size
+
+say = words.room("traffic-figures")
 
 _PAIRS = (
     ("host.receive_bytes", "host.transmit_bytes"),
@@ -83,12 +86,12 @@ def rates(series: Series | None) -> list[tuple[float, float, float]]:
 def draw_rates(chart: go.Figure, traffic: Traffic, *, log: bool) -> None:
     """Both rates in the first panel; each holds from one sample to the next."""
     drawn: list[float] = []
-    for name, series, colour in (("out", traffic.outgoing, OUTGOING), ("in", traffic.incoming, INCOMING)):
+    for way, series, colour in (("out", traffic.outgoing, OUTGOING), ("in", traffic.incoming, INCOMING)):
         found = rates(series)
         drawn += [max(value, _FLOOR) for _, _, value in found]
         points = [(since, value) for since, _, value in found[:1]] + [(at, value) for _, at, value in found]
         told = [(at, max(value, _FLOOR * log), f"{size(value)}/s") for at, value in points]
-        line(chart, f"{traffic.host} {name}", told, row=1, line_shape="vh", line_color=colour)
+        line(chart, say(way, host=traffic.host), told, row=1, line_shape="vh", line_color=colour)
     steps = (1, 2, 5) if drawn and max(drawn) < _NARROW * min(drawn) else (1,)
     ticks = [step * 10.0**power for power in range(2, 13) for step in steps]
     chart.update_yaxes(
@@ -120,22 +123,22 @@ def traffic(facts: Facts, finding: Finding | None = None) -> go.Figure:
     ledger = finding.ledger if finding else None
     both = traffic_of(facts, ledger.host if ledger else None)
     if both is None or len(both.outgoing.points) < 2:
-        return empty("No byte counters in this material: traffic cannot be drawn.")
+        return empty(say("no-counters"))
     ratios = ratio_points(both)
     chart = panels(480, 0.6, 0.4) if ratios else panels(320, 1)
     draw_rates(chart, both, log=False)
-    chart.update_yaxes(title_text="bytes per second", row=1, col=1)
+    chart.update_yaxes(title_text=label(say("rate")), row=1, col=1)
     if ratios:
         told = [(at, value, factor(value)) for at, value in ratios]
-        line(chart, "out / in", told, row=2, mode="lines+markers", marker_size=4, line_shape="vh", line_color=INK)
-        chart.update_yaxes(title_text="out / in", type="log", row=2, col=1)
+        line(chart, say("ratio"), told, row=2, mode="lines+markers", marker_size=4, line_shape="vh", line_color=INK)
+        chart.update_yaxes(title_text=label(say("ratio")), type="log", row=2, col=1)
     if ratios and ledger and ledger.factor_before:
-        before = f"before: {factor(ledger.factor_before)}"
+        before = label(say("before", factor=ledger.factor_before))
         chart.add_hline(y=ledger.factor_before, line_dash="dot", line_color=INCOMING, annotation_text=before, row=2,
                         col=1)  # fmt: skip
-    for words, earliest, latest in change_points(both.outgoing, finding):
+    for change, earliest, latest in change_points(both.outgoing, finding):
         chart.add_vrect(x0=time(earliest), x1=time(latest), fillcolor=BAND, line_width=1, line_color=OUTGOING)
-        chart.add_annotation(x=time(latest), y=1, yref="paper", text=words, showarrow=False, xanchor="left")
+        chart.add_annotation(x=time(latest), y=1, yref="paper", text=label(change), showarrow=False, xanchor="left")
     return chart
 
 
@@ -145,11 +148,11 @@ def change_points(series: Series, finding: Finding | None) -> list[tuple[str, fl
     times = [at for at, _ in series.points]
     return [
         (
-            f"{word} {clock(moment)}",
+            say(edge, at=moment),
             max((at for at in times if at <= moment.timestamp()), default=moment.timestamp()),
             min((at for at in times if at >= moment.timestamp()), default=moment.timestamp()),
         )
-        for word, moment in edges
+        for edge, moment in edges
         if moment is not None
     ]
 
@@ -166,19 +169,19 @@ UNEXPLAINED = "unexplained"
 def stage_name(stage: Stage) -> str:
     """The words of a stage; those of the rest say that it is unexplained."""
     told = stage.name != UNEXPLAINED or UNEXPLAINED in stage.label.lower()
-    return stage.label if told else f"{UNEXPLAINED}: {stage.label}"
+    return stage.label if told else say("unexplained", stage=stage.label)
 
 
 def waterfall(ledger: TrafficLedger | None) -> go.Figure:
     """One bar per stage from zero to all bytes out; the unexplained rest is hatched."""
     if ledger is None or not ledger.stages:
-        return empty("No ledger: bytes in and out of one host are not both known.")
+        return empty(say("no-ledger"))
     steps, whole = waterfall_points(ledger), ledger.bytes_out / 1e6
     rest = steps["rest"].tolist()
     chart = figure(90 + 44 * (len(steps) + 1))
     chart.add_bar(
         y=steps["stage"].tolist(), x=steps["MB"].tolist(), base=steps["begins"].tolist(), orientation="h",
-        hovertext=steps["words"].tolist(), hovertemplate="%{y}: %{hovertext}<extra></extra>", name="stages",
+        hovertext=steps["words"].tolist(), hovertemplate="%{y}: %{hovertext}<extra></extra>", name=label(say("stages")),
         text=steps["words"].tolist(), textposition="none",
         error_x={"type": "data", "symmetric": False, "array": steps["above"].tolist(),
                  "arrayminus": steps["below"].tolist(), "color": MUTED, "thickness": 1.2},
@@ -187,10 +190,12 @@ def waterfall(ledger: TrafficLedger | None) -> go.Figure:
                 "line": {"color": [INK if one else OUTGOING for one in rest], "width": 1}},
     )  # fmt: skip
     ends = steps["begins"] + steps["MB"].clip(lower=0) + steps["above"]
-    for stage, end, words in zip(steps["stage"], ends, steps["words"], strict=True):
-        chart.add_annotation(y=stage, x=end, text=words, showarrow=False, xanchor="left", xshift=6)
-    chart.add_bar(y=["all bytes out"], x=[whole], orientation="h", text=[f"{size(ledger.bytes_out)} out"],
-                  marker_color=INCOMING, name="sum")  # fmt: skip
+    for stage, end, amount in zip(steps["stage"], ends, steps["words"], strict=True):
+        chart.add_annotation(y=stage, x=end, text=amount, showarrow=False, xanchor="left", xshift=6)
+    chart.add_bar(
+        y=[label(say("all"))], x=[whole], orientation="h", text=[label(say("sent", bytes=ledger.bytes_out))],
+        marker_color=INCOMING, name=label(say("sum")),
+    )  # fmt: skip
     lowest = (steps["begins"] + steps["MB"]).min()
     chart.update_layout(showlegend=False, bargap=0.35).update_yaxes(autorange="reversed")
     return chart.update_xaxes(title_text="MB", range=[min(0.0, lowest), whole * 1.3])
@@ -204,7 +209,7 @@ def waterfall_points(ledger: TrafficLedger) -> pd.DataFrame:
         {
             "stage": label(stage_name(stage)), "begins": begin / 1e6, "MB": stage.bytes / 1e6,
             "below": max(0, stage.bytes - stage.low) / 1e6, "above": max(0, stage.high - stage.bytes) / 1e6,
-            "words": f"{size(stage.bytes)} · {percent(stage.bytes / whole) if whole else '—'}",
+            "words": label(say("amount", bytes=stage.bytes, share=stage.bytes / whole if whole else None)),
             "rest": stage.name == UNEXPLAINED,
         }
         for stage, begin in zip(ledger.stages, begins, strict=False)
@@ -222,13 +227,14 @@ def heatmap(facts: Facts, *kinds: str) -> go.Figure:
     """Events of these kinds: one row per client and topic-partition, one column per ten seconds or longer."""
     grid = heatmap_points(facts.of_kind(*kinds))
     if grid.empty:
-        return empty(f"No dated event of kind {', '.join(kinds)} in this material.")
+        return empty(say("no-events", kinds=kinds))
     chart = figure(110 + 26 * len(grid))
     chart.add_heatmap(
         x=[time(at) for at in map(float, grid.columns)], y=[label(row) for row in grid.index],
         z=grid.astype(object).where(grid.notna(), None).values.tolist(),
-        colorscale="Cividis", reversescale=True, xgap=1, ygap=1, colorbar={"title": "events", "thickness": 12},
-        hovertemplate="%{y}<br>%{x|%H:%M:%S}: %{z} events<extra></extra>", name="events",
+        colorscale="Cividis", reversescale=True, xgap=1, ygap=1, name=label(say("events")),
+        colorbar={"title": label(say("events")), "thickness": 12},
+        hovertemplate="%{y}<br>" + label(say("events-then")) + "<extra></extra>",
     )  # fmt: skip
     chart.update_layout(plot_bgcolor=GRID).update_yaxes(autorange="reversed", showgrid=False)
     return chart.update_xaxes(title_text="UTC", showgrid=False)
@@ -278,25 +284,25 @@ def memory(facts: Facts, host: str | None = None) -> go.Figure:
     """One line per life of the process; a cross marks the exit."""
     runs = [run for run in memory_points(facts, host) if run.points[-1][0] > 0]
     if not runs:
-        return empty("Heap samples and dated splits of one process are not both known.")
+        return empty(say("no-heap"))
     chart = figure(340)
     for place, run in enumerate(runs):
         slope = run.bytes_per_split
-        began = clock(run.started_at) if run.started_at else "the start"
         splits, heap = [x for x, _, _ in run.points], [y / 1e6 for _, y, _ in run.points]
         chart.add_scatter(
             x=splits, y=heap, mode="lines+markers", line_color=RUNS[place % len(RUNS)],
-            name=f"from {began}{f', {digits(slope / 1e6)} MB per split' if slope else ''}",
-            text=[f"{clock(at)} {size(y)}" for _, y, at in run.points], hovertemplate="%{x:.0f} splits: %{text}",
+            name=label(say("run", since=run.started_at or None, megabytes=slope / 1e6 if slope else None)),
+            text=[f"{clock(at)} {size(y)}" for _, y, at in run.points], hovertemplate=label(say("splits-then")),
         )  # fmt: skip
         if run.exited_at is not None:
             chart.add_scatter(
-                x=splits[-1:], y=heap[-1:], mode="markers+text", text=[f"exit {clock(run.exited_at)}"], name="exit",
+                x=splits[-1:], y=heap[-1:], mode="markers+text", text=[label(say("exit-at", at=run.exited_at))],
+                name=label(say("exit")),
                 marker={"symbol": "x", "size": 12, "color": ALARM},
                 textposition="bottom left" if place % 2 else "top left", showlegend=False,
             )  # fmt: skip
-    chart.update_xaxes(title_text="splits since the process started")
-    return chart.update_yaxes(title_text="heap in use, MB", rangemode="tozero")
+    chart.update_xaxes(title_text=label(say("splits")))
+    return chart.update_yaxes(title_text=label(say("heap")), rangemode="tozero")
 
 
 def memory_points(facts: Facts, host: str | None = None) -> tuple[Run, ...]:

@@ -1,28 +1,15 @@
-"""Pages, figures and light Markdown in the language that is spoken."""
+"""Light Markdown in the language that is spoken, and how a page's charts write moments in it."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from html import escape, unescape
-from typing import Any, Literal
+from typing import Literal
 
-from mqlab.languages import ENGLISH, said, spoken
+from mqlab.languages import ENGLISH, language_tag, said, spoken
 
-_MARKUP = re.compile(
-    r"(<(script|style|pre|code)\b.*?</\2>|<[^>]*>)", re.DOTALL | re.IGNORECASE
-)  # text and attributes of a page are escaped, so that no other < or > stands there
-_READ = re.compile(r'(?<= )(title|aria-label|alt)="([^"]*)"')
-_DRAWN = {
-    "text", "name", "title", "x", "y", "hovertext", "hovertemplate", "ticktext", "categoryarray", "label", "x0", "x1",
-    "y0", "y1",
-}  # fmt: skip
-"""Keys of a figure whose texts stand in the picture."""
-_TAG = re.compile(r"(<[^<>]*>)")
 _HEAD = re.compile(r"(\s*(?:[#>*-]+ +)*(?:\d+\. +)?)(.*)")
 _WIDTHS: tuple[Literal["wide", "abbreviated"], ...] = ("wide", "abbreviated")
-_LANGUAGE_TAGS = {"zh": "zh-CN"}
 
 
 def chart_locale() -> str:
@@ -38,56 +25,8 @@ def chart_locale() -> str:
         "shortDays": days["abbreviated"], "date": "%Y-%m-%d", "year": "%Y年", "month": "%Y年%b", "dayMonth": "%b%-d日",
         "dayMonthYear": "%Y年%b%-d日",
     }  # fmt: skip
-    module = {"moduleType": "locale", "name": _LANGUAGE_TAGS[spoken()], "dictionary": {}, "format": written}
+    module = {"moduleType": "locale", "name": language_tag(), "dictionary": {}, "format": written}
     return f"Plotly.register({json.dumps(module)});\nPlotly.setPlotConfig({{locale: {json.dumps(module['name'])}}});\n"
-
-
-def page(html: str) -> str:
-    """An HTML page: texts and what is said of pictures and links; code, literal lines and scripts stay."""
-    if spoken() == ENGLISH:
-        return html
-    parts = _MARKUP.split(html)
-    told = [
-        _READ.sub(lambda one: f'{one[1]}="{_escaped(one[2])}"', part) if place % 3 == 1 else _escaped(part)
-        for place, part in enumerate(parts)
-        if place % 3 != 2
-    ]
-    return "".join(told).replace('<html lang="en">', f'<html lang="{_LANGUAGE_TAGS.get(spoken(), spoken())}">', 1)
-
-
-def _escaped(text: str) -> str:
-    lines = [_words(unescape(line)) for line in text.split("\n")]
-    told = "\n".join(escape(line) for line in lines)
-    return text if told == escape(unescape(text)) else told
-
-
-def _words(text: str) -> str:
-    inner = text.strip()
-    return text.replace(inner, said(inner), 1) if inner else text
-
-
-def figure(chart: Any, key: str = "") -> Any:
-    """A figure in plotly's JSON form."""
-    if spoken() == ENGLISH:
-        return chart
-    if isinstance(chart, Mapping):
-        return {name: value if name == "template" else figure(value, name) for name, value in chart.items()}
-    if isinstance(chart, list | tuple):
-        return [figure(one, key) for one in chart]
-    return _drawn(chart) if isinstance(chart, str) and key in _DRAWN else chart
-
-
-def _drawn(text: str) -> str:
-    if text[:4].isdigit():
-        return text
-    parts = _TAG.split(text)
-    return "".join(part if place % 2 else _label(part) for place, part in enumerate(parts))
-
-
-def _label(text: str) -> str:
-    plain = unescape(text)
-    told = said(plain)
-    return text if told == plain else escape(told, quote=False)
 
 
 def markdown(text: str) -> str:

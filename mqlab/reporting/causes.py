@@ -73,8 +73,14 @@ def _amplifiers(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[L
         for setting in _printed(facts, lead.finding.incident, place):
             if (setting.key, setting.value) not in told_of:
                 told_of.add((setting.key, setting.value))
-                owner = f"{setting.scope} {setting.owner or ''}".strip()
-                told = say("setting", key=setting.key, value=setting.value, owner=owner, why=place.why or None)
+                told = say(
+                    "setting",
+                    key=setting.key,
+                    value=setting.value,
+                    scope=setting.scope,
+                    owner=setting.owner or None,
+                    why=place.why or None,
+                )
                 yield Link("Amplifier", told, f"#{lead.anchor}-e{number}", where(place))
     if "cause of the id" in lead.finding.facts:
         yield Link("Amplifier", lead.finding.facts["cause of the id"], f"#{lead.anchor}", say("by-ids"))

@@ -79,7 +79,7 @@ def literal(text: str) -> Markup:
 
 def as_figure(figure: Mapping[str, Any]) -> Figure:
     """A figure in plotly's JSON form."""
-    chart = pages.figure({"data": figure.get("data", []), "layout": figure.get("layout", {})})
+    chart = {"data": figure.get("data", []), "layout": figure.get("layout", {})}
     table = figure_table(chart)
     return Figure(script_json(chart), table, int(chart["layout"].get("height") or 320), spoken(table))
 

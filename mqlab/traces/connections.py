@@ -11,7 +11,6 @@ from mqlab.findings import Evidence
 from mqlab.marks import Mark
 from mqlab.rows import Client
 from mqlab.shared.lag import LEAST
-from mqlab.shared.wording import few
 from mqlab.traces.marking import mark
 
 _Peers = dict[str, dict[str, Client]]
@@ -44,7 +43,7 @@ def _host(row: Client) -> str:
 
 
 def _renewals(kind: str, rows: Sequence[Client]) -> Mark:
-    return mark(kind, [(row.at, row.evidence) for row in rows], few(sorted({_host(row) for row in rows}), 3))
+    return mark(kind, [(row.at, row.evidence) for row in rows], sorted({_host(row) for row in rows}))
 
 
 def _renewed(listings: Sequence[_Peers]) -> Iterator[list[Client]]:
@@ -71,4 +70,4 @@ def retained_again(facts: Facts) -> Iterator[Mark]:
     told = [(one, min(one.retained, one.again)) for one in facts.receipts if min(one.retained, one.again) >= LEAST]
     if told:
         places = [(one.at, Evidence(one.source, one.line, "")) for one, _ in told]
-        yield mark("retained-again", places, few(sorted({one.source for one, _ in told}), 2), sum(n for _, n in told))
+        yield mark("retained-again", places, sorted({one.source for one, _ in told}), sum(n for _, n in told))

@@ -9,10 +9,12 @@ from mqlab.known_errors import words
 from mqlab.marks import LINES, Mark, say
 
 
-def mark(kind: str, told: Sequence[tuple[float | None, Evidence]], who: str, times: int | None = None) -> Mark:
+def mark(
+    kind: str, told: Sequence[tuple[float | None, Evidence]], names: Sequence[str], times: int | None = None
+) -> Mark:
     """A mark of what was seen at these moments and places."""
     first = sorted(told, key=lambda one: (one[0] or 0.0, one[1].source, one[1].line or 0))
     at = first[0][0]
     count = len(told) if times is None else times
-    text = say("mark", what=words()[kind], times=count, at=at, names=who)
+    text = say("mark", what=words()[kind], times=count, at=at, names=names)
     return Mark(kind, count, text, tuple(place.because(words()[kind]) for _, place in first[:LINES]), at)

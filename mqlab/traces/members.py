@@ -13,7 +13,6 @@ from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka.poll_limits import interval
 from mqlab.marks import Mark, say
 from mqlab.rows import Assignment
-from mqlab.shared.wording import few
 from mqlab.traces.marking import mark
 
 _INTERVAL = 300.0
@@ -99,12 +98,12 @@ def heartbeats(facts: Facts) -> Iterator[Mark]:
     at_once = all(max(edge) - min(edge) <= _TOGETHER for edge in zip(*((s, u) for s, u, _, _ in first), strict=True))
     if len(silent) > 1 and len(silent) == len(every) and at_once:
         told = [(since, place) for found in silent.values() for since, _, _, place in found]
-        yield mark("heartbeats-stopped: all", told, few(sorted(silent), 3))
+        yield mark("heartbeats-stopped: all", told, sorted(silent))
         return
     for kind, ran in (("heartbeats-stopped: running", True), ("heartbeats-stopped", False)):
         own = {client: [one for one in found if one[2] is ran] for client, found in silent.items()}
         if told := [(since, place) for found in own.values() for since, _, _, place in found]:
-            yield mark(kind, told, few(sorted(client for client, found in own.items() if found), 3))
+            yield mark(kind, told, sorted(client for client, found in own.items() if found))
 
 
 def late_polls(facts: Facts) -> Iterator[Mark]:

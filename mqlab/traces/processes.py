@@ -9,7 +9,6 @@ from itertools import pairwise
 from mqlab.facts import Facts, Series
 from mqlab.findings import Evidence
 from mqlab.marks import Mark, say
-from mqlab.shared.wording import few
 from mqlab.traces.marking import mark
 
 _SETTLES = 60.0
@@ -56,7 +55,7 @@ def restarts(facts: Facts) -> Iterator[Mark]:
         each = len(again) > 1 and len({len(found) for found in again.values()}) == 1
         several = len(names) > 1 and instances is consumers
         if told and (each or len(told) > 1 or instances is brokers):
-            yield mark(f"{kind}{': each' if each else ': several' if several else ''}", told, few(names, 3))
+            yield mark(f"{kind}{': each' if each else ': several' if several else ''}", told, names)
     if consumers & started.keys():
         yield from _handed_over(facts, moving)
 
@@ -72,7 +71,7 @@ def _handed_over(facts: Facts, moving: Sequence[tuple[float, float]]) -> Iterato
                 text = f"{series.original} {after[1]:g}"
                 told.append((after[0], Evidence(source, line, text, pointer=series.labels.get("client_id"))))
     if len(told) > 1:
-        yield mark("handed-over", told, few(sorted({place.pointer or "?" for _, place in told}), 3))
+        yield mark("handed-over", told, sorted({place.pointer or "?" for _, place in told}))
 
 
 def pauses(facts: Facts) -> Iterator[Mark]:
@@ -116,4 +115,4 @@ def fenced(facts: Facts) -> Iterator[Mark]:
             if own and any((when or 0.0) < at for when in own) is is_cut_off:
                 told.append((fencing.first_at, fencing.first))
         if told:
-            yield mark(kind, told, few(sorted({place.source for _, place in told}), 2))
+            yield mark(kind, told, sorted({place.source for _, place in told}))

@@ -13,7 +13,6 @@ from mqlab.marks import Mark, say
 from mqlab.rows import GRID, Fate, Tally
 from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import OWN, Pace, Points, of_groups, paces, spread
-from mqlab.shared.wording import few
 from mqlab.traces.marking import mark
 
 _STOOD = 60.0
@@ -156,7 +155,7 @@ def passed_over(facts: Facts) -> Iterator[Mark]:
         places = [(fate.first_at, fate.first) for fate in told]
         times = sum(fate.messages for fate in told)
         kind = "passed-over: away" if any(_nobody_read(facts, fate) for fate in told) else "passed-over"
-        yield mark(kind, places, few(sorted({fate.topic for fate in told}), 3), times)
+        yield mark(kind, places, sorted({fate.topic for fate in told}), times)
 
 
 def _nobody_read(facts: Facts, fate: Fate) -> bool:

@@ -68,7 +68,7 @@ def compare(a: str, b: str, at: str | None, form: str, output: str | None, **cho
 
         _put(pages.compared(told), Path(output), told.answer.sentence)
     else:
-        sentences = (told.answer.kind.upper(), told.answer.sentence, *told.answer.open, *told.answer.changed)
+        sentences = (said(told.answer.kind).upper(), told.answer.sentence, *told.answer.open, *told.answer.changed)
         deliver(_screen(sentences, text(comparison.tables(told))), output)
     return 0
 
@@ -95,7 +95,7 @@ def history(folder: str, form: str, output: str | None, **chosen: Any) -> int:
             for number, one in enumerate(found, start=1)
         ]
     if all(one.incident == told.UNREADABLE for one in rows):
-        because = f"{rows[0].entry}: {rows[0].told}" if rows else "no folder and no archive is in it"
+        because = say("entry", entry=rows[0].entry, because=rows[0].told) if rows else say("no-entry")
         raise NothingReadableError([folder], because)
     whole = told.history(folder, rows)
     if form == "json":

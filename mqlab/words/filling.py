@@ -6,7 +6,7 @@
 - ``duration brief clock minute stamp size percent portion factor rate number digits tenths``: as ``mqlab.units`` writes
   numbers and moments;
 - ``and``, ``or``, ``by …``: several joined, ``by ; `` with that mark;
-- ``opening``: the first sentence of a text, without its full stop;
+- ``opening``: the first sentence of a text, without its full stop; ``capital``: a text with a capital letter first;
 - ``few 3``: the first three, and how many there are besides;
 - ``of table``: what the room's table of that name says for the value (``[cause]``, ``pause = "…"``);
 - ``one|many``: one of two words, by whether the value is 1 (of several: whether it is one of them);
@@ -38,6 +38,11 @@ FORMS: Mapping[str, Callable[[Any], str]] = {
     )
 }
 """How numbers and moments are written, by the name of a form."""
+TEXTS: Mapping[str, Callable[[str], str]] = {
+    "opening": lambda text: re.split(r"\. |。", text)[0].rstrip("."),
+    "capital": lambda text: text[:1].upper() + text[1:],
+}
+"""What of a text is shown, or how it begins."""
 
 
 class Unseen(LookupError):  # noqa: N818 (what the material did not show)
@@ -50,6 +55,8 @@ class Measure:
 
     name: str
     interval: Interval
+    rough: bool = False
+    """Told as a range, or as about so much, instead of with its bounds behind it."""
 
 
 Value = str | float | datetime | Enum | Interval | Measure | Sequence[str] | None
@@ -67,6 +74,9 @@ class Filling:
     COMMA: ClassVar[str] = ", "
     AND: ClassVar[tuple[str, str]] = ("and", "or")
     MORE: ClassVar[str] = " and {} more"
+    ABOUT: ClassVar[str] = "about {}"
+    RANGE: ClassVar[tuple[str, str]] = ("up to {1}", "{} to {}")
+    """Of a range that begins with nothing, and of another one."""
 
     def text(self, template: str) -> str:
         """*template* with the values.
@@ -115,8 +125,8 @@ class Filling:
             return rest.join(map(self._said, value))
         if word == "few" and rest:
             return self._few(value, int(rest))
-        if form == "opening":
-            return re.split(r"\. |。", self._said(value))[0].rstrip(".")
+        if form in TEXTS:
+            return TEXTS[form](self._said(value))
         if form in Filling.AND:
             return self._joined([self._said(one) for one in value], self.AND[Filling.AND.index(form)])
         if "|" in form:
@@ -137,7 +147,8 @@ class Filling:
         if isinstance(value, str):
             return self.name(value)
         if isinstance(value, Measure):
-            return self._between(value.interval, lambda number: units.measure(value.name, number))
+            told = self._rough if value.rough else self._between
+            return told(value.interval, lambda number: units.measure(value.name, number))
         if isinstance(value, int | float | Interval):
             return self._written(value, units.number)
         if isinstance(value, datetime):
@@ -167,6 +178,14 @@ class Filling:
     def _between(self, interval: Interval, form: Callable[[float], str]) -> str:
         """The likely value and its bounds."""
         return self.between(interval.words(lambda number: self.local(form(number))))
+
+    def _rough(self, interval: Interval, form: Callable[[float], str]) -> str:
+        """A range of whole things; of others about how much it is."""
+        low, likely, high = (self.local(form(end)) for end in (interval.low, interval.likely, interval.high))
+        if low == high:
+            return likely
+        whole = float(interval.likely).is_integer()
+        return self.RANGE[interval.low > 0].format(low, high) if whole else self.ABOUT.format(likely)
 
     def _counted(self, value: Any, thing: str) -> str:
         amount = self._said(value) if isinstance(value, Measure | Interval) else self.local(units.number(value))

@@ -43,6 +43,8 @@ class Chinese(Filling):
     COMMA: ClassVar[str] = "、"
     AND: ClassVar[tuple[str, str]] = ("和", "或")
     MORE: ClassVar[str] = "等，另有 {} 个"
+    ABOUT: ClassVar[str] = "约 {}"
+    RANGE: ClassVar[tuple[str, str]] = ("至多 {1}", "{} 至 {}")
 
     def name(self, text: str) -> str:
         """A text in Chinese; a name as whoever translates the rest leaves it."""

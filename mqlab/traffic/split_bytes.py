@@ -148,8 +148,8 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
     sources = {s.source for s in splits}
     measures |= payload.measures(facts, sources, measures.get("bytes_out"), started, ended)
     failed = failures.failed(facts, client, {topic} - {"?"}, started, ended)
-    if failed:
-        measures["failed_records"] = failed
+    if failed and failed.records:
+        measures["failed_records"] = failed.records
     if change is not None:
         measures["onset_uncertainty_seconds"] = change.before - change.after
     return SplitLedger(host, started, ended, count, sums, measures, resent, agrees, ways)

@@ -17,6 +17,7 @@ from mqlab.models.lag import TimeLag
 from mqlab.rows import Coverage
 from mqlab.shared.table import table
 from mqlab.sources import COPY
+from mqlab.words import Text
 
 say = words.room("frames")
 
@@ -56,16 +57,17 @@ def lag_seconds(ages: Iterable[tuple[float, TimeLag | None]]) -> pd.DataFrame:
 
 def verdict(diagnosis: Diagnosis) -> pd.DataFrame:
     """The verdict and, where nothing explains them, the earliest symptoms."""
-    first = (diagnosis.verdict.incident, diagnosis.verdict.statement)
-    return table([first, *(("unexplained", symptom) for symptom in diagnosis.symptoms)], "verdict|statement")
+    first = (say("verdict", incident=diagnosis.verdict.incident), diagnosis.verdict.statement)
+    return table([first, *((say("unexplained"), symptom) for symptom in diagnosis.symptoms)], "verdict|statement")
 
 
 def findings(found: Sequence[Finding]) -> pd.DataFrame:
     """One row per finding, in the order of the diagnosis."""
     rows = [
         (
-            f"F{number}", one.incident, one.severity.name.lower(), one.certainty.name.lower(), one.subject,
-            units.clock(one.started_at), "open" if one.ongoing else units.clock(one.ended_at), one.statement,
+            f"F{number}", one.incident, say("severity", severity=one.severity.name.lower()),
+            say("certainty", certainty=one.certainty.name.lower()), one.subject, units.clock(one.started_at),
+            say("open") if one.ongoing else units.clock(one.ended_at), one.statement,
         )
         for number, one in enumerate(found, start=1)
     ]  # fmt: skip
@@ -87,9 +89,9 @@ def repair(finding: Finding | None, system: str, group: str | None) -> pd.DataFr
     """What to do now, for good, and how to see that it worked, with the commands that show it; empty without need."""
     if finding is None or group is None:
         return table([], "step|what")
-    rows = [("do now", finding.mitigate), ("for good", finding.remedy), ("see that it worked", finding.verify)]
+    rows = [(say("do-now"), finding.mitigate), (say("for-good"), finding.remedy), (say("verify"), finding.verify)]
     own = [command.run for command in INCIDENTS[finding.incident].commands if command.system == system]
-    rows += [("command", run.replace('"$GROUP"', quote(group))) for run in own if "{file}" not in run]
+    rows += [(say("command"), run.replace('"$GROUP"', quote(group))) for run in own if "{file}" not in run]
     return table([row for row in rows if row[1]], "step|what")
 
 
@@ -98,7 +100,7 @@ def changes(diagnosis: Diagnosis) -> pd.DataFrame:
     rows = [
         (
             units.stamp(one.at), one.what, one.before or NOTHING, one.after or NOTHING,
-            where(one.evidence[0]) if one.evidence else NOTHING, "yes" if one.inferred else "",
+            where(one.evidence[0]) if one.evidence else NOTHING, whether(True) if one.inferred else "",
         )
         for one in sorted(diagnosis.changes, key=lambda change: (change.at is None, change.at or 0, change.what))
     ]  # fmt: skip
@@ -107,9 +109,9 @@ def changes(diagnosis: Diagnosis) -> pd.DataFrame:
 
 def verdicts(diagnosis: Diagnosis) -> pd.DataFrame:
     """Every class that is no finding: rejected, clear or not checked, and why."""
-    rows = [(one.incident, "rejected", one.because) for one in diagnosis.rejected]
-    rows += [(one.incident, "not checked", say("missing", missing=one.missing)) for one in diagnosis.not_checked]
-    rows += [(slug, "clear", "") for slug in sorted(diagnosis.clear)]
+    rows = [(one.incident, say("rejected"), one.because) for one in diagnosis.rejected]
+    rows += [(one.incident, say("not-checked"), say("missing", missing=one.missing)) for one in diagnosis.not_checked]
+    rows += [(slug, say("clear"), "") for slug in sorted(diagnosis.clear)]
     return table(rows, "class|is|because")
 
 
@@ -151,7 +153,7 @@ def line_shapes(facts: Facts, most: int = 5) -> pd.DataFrame:
         ]  # fmt: skip
         if largest:
             left = _bytes(log.bytes - sum(shape.bytes for shape in largest), log.bytes)
-            rows.append((log.source, "everything else", NOTHING, NOTHING, *left, NOTHING, NOTHING))
+            rows.append((log.source, say("others"), NOTHING, NOTHING, *left, NOTHING, NOTHING))
     return table(rows, "log|shape|level|lines|bytes|share|since|first line")
 
 
@@ -181,8 +183,8 @@ def settings(facts: Facts, keys: Keys = AMPLIFICATION_SETTINGS, clients: Collect
             alike.setdefault((one.scope, one.key, _value(one)), []).append(one)
     rows = [
         (
-            key, value, f"{scope} {', '.join(sorted({one.owner for one in same if one.owner}))}".strip(),
-            units.clock(same[0].at), same[0].origin,
+            key, value, say("whose", scope=scope, owners=sorted({one.owner for one in same if one.owner})),
+            units.clock(same[0].at), say("origin", origin=same[0].origin),
             say("places", place=where(same[0].evidence), more=len(same) - 1),
         )
         for scope, names in keys.items()
@@ -201,3 +203,8 @@ def _value(one: Setting) -> str:
 def where(one: Evidence) -> str:
     """``source:line``."""
     return one.source if one.line is None else f"{one.source}:{one.line}"
+
+
+def whether(so: bool) -> Text:
+    """Yes or no."""
+    return say("yes" if so else "no")

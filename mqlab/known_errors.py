@@ -7,7 +7,7 @@ A known error is a line that names the trouble itself. ``formats.known_errors`` 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,15 +67,14 @@ class KnownError:
         """True where an event of its kind is this error."""
         return not self.where or re.search(self.where, f"{reason or ''} {line}") is not None
 
-    @property
-    def explain(self) -> str:
-        """A page about it: what it means, usual causes, what to check, repair."""
+    def page(self, told: Callable[[str], str] = str) -> str:
+        """A page about it: what it means, usual causes, what to check, repair; what is made of values is *told*."""
         causes = "".join(f"{number}. {cause}\n" for number, cause in enumerate(self.causes, start=1))
         return (
             f"## {self.name}\n\n{self.means}\n\n"
-            f"Software: {self.software}. Versions: {self.versions}. A sign of: {self.incident}.\n\n"
+            f"{told(say('whose', software=self.software, versions=self.versions, incident=self.incident))}\n\n"
             f"### Usual causes\n\n{causes}\n### Check\n\n{self.check}\n\n### Fix\n\n{self.fix}\n\n"
-            f"Source: {self.source}.\n"
+            f"{told(say('source', source=self.source))}\n"
         )
 
 

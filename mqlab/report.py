@@ -147,7 +147,7 @@ def page(template: str, **names: Any) -> str:
         scripts = (plotly_script(), draw)
     policy = _POLICY.format(" ".join(map(script_hash, scripts)) or "'none'")
     names |= {"scripts": tuple(map(SafeText, scripts))}
-    text = languages.page(_DOCTYPE.sub("", pages.page(template, names)))
+    text = _DOCTYPE.sub("", pages.page(template, names))
     return (_FIRST.read_text(encoding="utf-8").replace("POLICY", policy) + text).translate(_CONTROLS)
 
 

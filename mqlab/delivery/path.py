@@ -11,7 +11,7 @@ from mqlab.delivery.risk_rates import Risk
 from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome, Side
 from mqlab.facts import span
 from mqlab.units import number
-from mqlab.words import listed, room
+from mqlab.words import room
 
 say = room("delivery-path")
 
@@ -254,7 +254,7 @@ def offsets(loss: Loss | Doubled) -> str:
 def between(since: float | None, until: float | None, tz: tzinfo = UTC) -> str:
     """``12:04:32 to 12:04:38``; empty where no moment is known."""
     times = [f"{datetime.fromtimestamp(at, tz):%H:%M:%S}" for at in (since, until) if at is not None]
-    return listed(dict.fromkeys(times), " to ") if len(times) < _SHOWN else ""
+    return say("between", since=times[0], until=times[-1] if times[-1] != times[0] else None) if times else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,15 @@
-"""Pages and light Markdown in the language that is spoken."""
+"""Light Markdown in the language that is spoken, and how a page's charts write moments in it."""
 
 from __future__ import annotations
 
 import json
 import re
-from html import escape, unescape
 from typing import Literal
 
-from mqlab.languages import ENGLISH, said, spoken
+from mqlab.languages import ENGLISH, language_tag, said, spoken
 
-_MARKUP = re.compile(
-    r"(<(script|style|pre|code)\b.*?</\2>|<[^>]*>)", re.DOTALL | re.IGNORECASE
-)  # text and attributes of a page are escaped, so that no other < or > stands there
-_READ = re.compile(r'(?<= )(title|aria-label|alt)="([^"]*)"')
 _HEAD = re.compile(r"(\s*(?:[#>*-]+ +)*(?:\d+\. +)?)(.*)")
 _WIDTHS: tuple[Literal["wide", "abbreviated"], ...] = ("wide", "abbreviated")
-_LANGUAGE_TAGS = {"zh": "zh-CN"}
 
 
 def chart_locale() -> str:
@@ -31,32 +25,8 @@ def chart_locale() -> str:
         "shortDays": days["abbreviated"], "date": "%Y-%m-%d", "year": "%Y年", "month": "%Y年%b", "dayMonth": "%b%-d日",
         "dayMonthYear": "%Y年%b%-d日",
     }  # fmt: skip
-    module = {"moduleType": "locale", "name": _LANGUAGE_TAGS[spoken()], "dictionary": {}, "format": written}
+    module = {"moduleType": "locale", "name": language_tag(), "dictionary": {}, "format": written}
     return f"Plotly.register({json.dumps(module)});\nPlotly.setPlotConfig({{locale: {json.dumps(module['name'])}}});\n"
-
-
-def page(html: str) -> str:
-    """An HTML page: texts and what is said of pictures and links; code, literal lines and scripts stay."""
-    if spoken() == ENGLISH:
-        return html
-    parts = _MARKUP.split(html)
-    told = [
-        _READ.sub(lambda one: f'{one[1]}="{_escaped(one[2])}"', part) if place % 3 == 1 else _escaped(part)
-        for place, part in enumerate(parts)
-        if place % 3 != 2
-    ]
-    return "".join(told).replace('<html lang="en">', f'<html lang="{_LANGUAGE_TAGS.get(spoken(), spoken())}">', 1)
-
-
-def _escaped(text: str) -> str:
-    lines = [_words(unescape(line)) for line in text.split("\n")]
-    told = "\n".join(escape(line) for line in lines)
-    return text if told == escape(unescape(text)) else told
-
-
-def _words(text: str) -> str:
-    inner = text.strip()
-    return text.replace(inner, said(inner), 1) if inner else text
 
 
 def markdown(text: str) -> str:

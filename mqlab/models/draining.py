@@ -21,7 +21,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil, floor, inf, isinf
 
-from mqlab.units import Interval, digits, duration, number
+from mqlab.units import Interval, duration
+from mqlab.words import Text, room
+
+say = room("drain")
 
 _AFTER = 600.0
 """Seconds for which a curve that never ends is drawn beyond its last bend."""
@@ -147,14 +150,16 @@ def summed(courses: Sequence[Course]) -> Course:
     return Course(points, sum(one.slope for one in courses))
 
 
-def bounded(messages: Interval) -> str:
+def bounded(messages: Interval) -> Text:
     """A number of messages, and between which ones it lies where that is not certain."""
-    return messages.words(lambda value: number(round(value)))
+    return say("bounded", messages=Interval(round(messages.low), round(messages.likely), round(messages.high)))
 
 
-def lasting(seconds: float) -> str:
-    """How long it takes, ``never`` where it has no end."""
-    return "never" if isinf(seconds) else duration(seconds)
+def lasting(seconds: Interval) -> Text:
+    """How long it takes and within which bounds, ``never`` where it has no end."""
+    likely, low, high = (None if isinf(one) else one for one in (seconds.likely, seconds.low, seconds.high))
+    apart = duration(seconds.low) != duration(seconds.high)
+    return say("lasting", seconds=likely, low=low, high=high, apart=apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +281,7 @@ class Step:
 class Refusal:
     """Why it cannot be drained online, and what would be needed."""
 
-    reason: str
+    reason: Text
     needed_capacity_writes_per_second: float
     """Above this there is a budget."""
     skipped_messages: float
@@ -348,7 +353,7 @@ class Forecast:
     curve: Curve
     fastest: Curve
     slowest: Curve
-    never: str | None
+    never: Text | None
     """Why it does not end; None where it does."""
 
 
@@ -409,12 +414,11 @@ def _owner(consumer: Consumer | None, queues: Sequence[Queue], three: Sequence[C
     )
 
 
-def _why_never(owners: Sequence[Owner]) -> str:
+def _why_never(owners: Sequence[Owner]) -> Text:
     stuck = next(owner for owner in owners if isinf(owner.seconds.likely))
     if stuck.name is None:
-        return f"no consumer holds {len(stuck.queues)} of the queues"
-    rates = f"{digits(stuck.capacity_per_second)} messages/s, its queues receive {digits(stuck.inflow_per_second)}"
-    return f"{stuck.name} takes at most {rates} messages/s"
+        return say("no-consumer", queues=len(stuck.queues))
+    return say("too-slow", owner=stuck.name, capacity=stuck.capacity_per_second, inflow=stuck.inflow_per_second)
 
 
 RAMP = (0.25, 0.5, 0.75, 1.0)
@@ -496,9 +500,7 @@ def _guard(drain: Drain, left: Curve, seconds: float) -> Retention | None:
 def _refusal(drain: Drain, store: Store, budget: float, a_queue: float) -> Refusal:
     taken = store.load_writes_per_second + drain.inflow_per_second * store.writes_per_message
     if budget <= 0:
-        free = digits((1 - store.reserve_share) * store.capacity_writes_per_second)
-        reason = f"of {free} writes/s the normal load and the new messages take {digits(taken)}"
+        reason = say("no-budget", free=(1 - store.reserve_share) * store.capacity_writes_per_second, taken=taken)
     else:
-        most = digits(a_queue * drain.queues)
-        reason = f"the queues give at most {most} messages/s, {digits(drain.inflow_per_second)} come in"
+        reason = say("no-pulls", most=a_queue * drain.queues, inflow=drain.inflow_per_second)
     return Refusal(reason, taken / (1 - store.reserve_share), drain.messages)

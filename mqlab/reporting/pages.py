@@ -19,9 +19,9 @@ from mqlab import units
 from mqlab.catalogue import INCIDENTS
 from mqlab.errors import MqlabError
 from mqlab.frames import where
-from mqlab.languages import said
+from mqlab.languages import language_tag, said
 from mqlab.measure_names import fact_words
-from mqlab.words import Text
+from mqlab.words import listed, room
 
 DEFAULT, SHORT = "default", "short"
 BUILT_IN = (DEFAULT, SHORT, "comparison")
@@ -125,14 +125,16 @@ def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
         light=_light,
         incident=lambda slug: INCIDENTS[slug].title if slug in INCIDENTS else slug,
         fact=fact_words,
+        listed=listed,
     )
+    environment.globals.update(say=room("page"), language=language_tag())
     environment.tests["figure"] = lambda block: hasattr(block, "json")
     return environment
 
 
 def _told(value: object) -> object:
-    """A text of a catalogue in the language that is spoken; anything else as it is."""
-    return said(value) if isinstance(value, Text) else value
+    """A text in the language that is spoken; what is HTML already, and anything else, as it is."""
+    return said(value) if isinstance(value, str) and not isinstance(value, SafeText) else value
 
 
 def _light(text: str) -> SafeText:

@@ -22,7 +22,7 @@ from mqlab.views import audit_json
 say = words.room("tiles")
 
 MOST = 4
-_NONE_SEEN = "none seen"
+_NONE_SEEN = say("none-seen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,60 +37,27 @@ class Tile:
 
 
 _LOST, _AGAIN, _WAITING = "lost", "again", "waiting"
-_COSTS: Mapping[str, Mapping[str, str]] = {
-    _LOST: {
-        "lost_records": "messages lost",
-        "diverted_messages": "messages that nobody read",
-        "dropped_messages": "messages dropped",
-        "dropped_records": "records given up",
-        "missing_messages": "messages did not arrive",
-    },
-    "refused": {"rejected_records": "records refused", "rejected_sends": "sends refused"},
-    _AGAIN: {
-        "duplicated_records": "repeats of records",
-        "duplicated_records_estimated": "repeats of records, about",
-        "delivered_rows": "deliveries",
-        "redelivered_messages": "messages sent again",
-        "replayed_messages": "retained messages sent again",
-        "extra_copies": "copies too many",
-        "resubmitted_records": "records submitted again",
-        "retried_records": "records sent again",
-    },
-    "failed": {"failed_records": "records reported as failed", "refused_requests": "writes refused"},
-    _WAITING: {
-        "queued_messages": "messages wait in the queue",
-        "stuck_lag": "messages held up",
-        "peak_lag": "messages waited at most",
-        "pending_records": "messages left waiting",
-        "longest_delay_seconds": "late at most",
-    },
-    "standing": {
-        "stalled_seconds": "one partition stood still",
-        "down_seconds": "without the broker",
-        "longest_outage_seconds": "without one broker at most",
-    },
-    "traffic": {
-        "excess_bytes": "sent for nothing",
-        "flood_bytes": "of log written",
-        "memory_growth_bytes_per_hour": "of memory more each hour",
-        "amplification_factor": "as much out as in",
-    },
-    "exits": {"crashes": "exits of processes"},
-    "queues": {"orphan_queues": "queues that nobody reads", "doubled_queues": "queues that several read"},
-    "disturbed": {
-        "takeovers": "forced disconnects",
-        "fencings": "times that a member was thrown out",
-        "lives": "connections broken",
-        "losses": "connections broken",
-        "rebalances": "rebalances",
-        "denied": "requests refused",
-    },
-    "clients": {
-        "clients": "clients cut off",
-        "dead_members": "sessions that nobody reads",
-        "expired_members": "members expelled",
-        "members": "members concerned",
-    },
+_COSTS: Mapping[str, Sequence[str]] = {
+    _LOST: ("lost_records", "diverted_messages", "dropped_messages", "dropped_records", "missing_messages"),
+    "refused": ("rejected_records", "rejected_sends"),
+    _AGAIN: (
+        "duplicated_records",
+        "duplicated_records_estimated",
+        "delivered_rows",
+        "redelivered_messages",
+        "replayed_messages",
+        "extra_copies",
+        "resubmitted_records",
+        "retried_records",
+    ),
+    "failed": ("failed_records", "refused_requests"),
+    _WAITING: ("queued_messages", "stuck_lag", "peak_lag", "pending_records", "longest_delay_seconds"),
+    "standing": ("stalled_seconds", "down_seconds", "longest_outage_seconds"),
+    "traffic": ("excess_bytes", "flood_bytes", "memory_growth_bytes_per_hour", "amplification_factor"),
+    "exits": ("crashes",),
+    "queues": ("orphan_queues", "doubled_queues"),
+    "disturbed": ("takeovers", "fencings", "lives", "losses", "rebalances", "denied"),
+    "clients": ("clients", "dead_members", "expired_members", "members"),
 }
 """Kinds of cost, the gravest first; of each kind one measure is shown, the one that the title tells before others."""
 
@@ -143,27 +110,26 @@ def _costs(
     near = [one for one in found if one.finding is first or first.brings(one.finding)]
     far = [one for one in found if one not in near and one.finding.severity > Severity.NOTICE]
     told = headline.counted(diagnosis)
-    for kind, titles in _COSTS.items():
-        names = sorted(titles, key=lambda name: name not in told)
+    for kind, measures in _COSTS.items():
+        names = sorted(measures, key=lambda name: name not in told)
         asked = [*near, *far] if kind in _OF_ALL else near
-        cards = (_card(diagnosis, one, name, titles[name]) for one in asked for name in names)
+        cards = (_card(diagnosis, one, name) for one in asked for name in names)
         tile = next(filter(None, cards), None)
         if kind == _LOST and whole.most:
-            yield kind, Tile("messages lost", whole.words, _share(whole), _anchor(found, "lost_records"))
+            yield kind, Tile(_title("lost_records"), whole.words, _share(whole), _anchor(found, "lost_records"))
         elif tile is not None:
             yield kind, tile
         elif (audited := _audited(kind, whole, found) or _followed(kind, diagnosis)) is not None:
             yield kind, audited
         elif kind == "exits" and (count := exits_during(facts, first)) and first.severity > Severity.NOTICE:
-            title = _COSTS[kind]["crashes"]
-            yield kind, Tile(_one(title) if count == 1 else title, str(count), "", "#when")
+            yield kind, Tile(_title("crashes", one=count == 1), str(count), "", "#when")
 
 
 _OF_ALL = frozenset({_LOST, "refused", "failed"})
 """Kinds that count whichever finding tells of them."""
 
 
-def _card(diagnosis: Diagnosis, dossier: Dossier, name: str, title: str) -> Tile | None:
+def _card(diagnosis: Diagnosis, dossier: Dossier, name: str) -> Tile | None:
     """The card of one measure; None where it was not counted, or counted as nothing."""
     value = headline.amount(diagnosis, dossier.finding, name)
     if not value:
@@ -173,23 +139,22 @@ def _card(diagnosis: Diagnosis, dossier: Dossier, name: str, title: str) -> Tile
         for other, note in _NOTES.get(name, {}).items()
         if dossier.finding.measures.get(other, 0) >= 1 and _NEEDS.get(other, other) in dossier.finding.measures
     )
-    return Tile(_one(title) if value == "1" else title, value, words.listed(notes, " · "), f"#{dossier.anchor}-{name}")
+    return Tile(_title(name, one=value == "1"), value, words.listed(notes, " · "), f"#{dossier.anchor}-{name}")
 
 
-def _one(title: str) -> str:
-    """The title for one of them: its first word without its plural."""
-    things, _, rest = title.partition(" ")
-    return f"{things.removesuffix('ies') + 'y' if things.endswith('ies') else things.removesuffix('s')} {rest}".strip()
+def _title(what: str, *, one: bool = False) -> str:
+    """What a card counts, *one* of it or several."""
+    return say("title", what=what, one=one)
 
 
 def _audited(kind: str, whole: Summary, found: Sequence[Dossier]) -> Tile | None:
     """What audits counted of it, where no finding did."""
     if kind == _AGAIN and whole.extra:
         anchor = _anchor(found, "duplicated_records")
-        return Tile("copies too many", units.number(whole.extra), "in the log or handled again", anchor)
+        return Tile(_title("extra_copies"), units.number(whole.extra), say("handled-again"), anchor)
     if kind == _WAITING and whole.pending:
         anchor = _anchor(found, "pending_records")
-        return Tile("messages only wait", units.number(whole.pending), "not read yet, no loss", anchor)
+        return Tile(_title("only_wait"), units.number(whole.pending), say("not-read"), anchor)
     return None
 
 
@@ -198,7 +163,7 @@ def _followed(kind: str, diagnosis: Diagnosis) -> Tile | None:
     copies = max((stage.again for way in diagnosis.chains for stage in way.stages), default=0)
     if kind != _AGAIN or not copies:
         return None
-    return Tile("copies too many", units.number(copies), "by the ledgers of the way", "#evidence")
+    return Tile(_title("extra_copies"), units.number(copies), say("by-ledgers"), "#evidence")
 
 
 def _share(whole: Summary) -> str:
@@ -222,9 +187,9 @@ def _lasted(diagnosis: Diagnosis, first: Finding) -> Iterator[Tile]:
     if first.started_at is not None and end is not None and end > first.started_at:
         lasted = units.duration((end - first.started_at).total_seconds())
         if ended:
-            yield Tile("from first to last sign", lasted, say("until", at=end), "#when")
+            yield Tile(_title("lasted"), lasted, say("until", at=end), "#when")
         else:
-            yield Tile("since the first sign", lasted, "still open when the material ends", "#when")
+            yield Tile(_title("lasts"), lasted, say("open"), "#when")
 
 
 def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
@@ -244,14 +209,19 @@ def _watched(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> 
     shown = [*_unexplained(diagnosis), *_arrived(facts, diagnosis), *_waited(facts)]
     if since is not None and until is not None:
         shown.append(
-            Tile("watched", units.duration(until - since), say("in-files", files=diagnosis.material.files), "#coverage")
+            Tile(
+                _title("watched"),
+                units.duration(until - since),
+                say("in-files", files=diagnosis.material.files),
+                "#coverage",
+            )
         )
     return (*shown[: MOST - 1], loss)
 
 
 def _unexplained(diagnosis: Diagnosis) -> Iterator[Tile]:
     if diagnosis.symptoms:
-        title = "symptom unexplained" if len(diagnosis.symptoms) == 1 else "symptoms unexplained"
+        title = _title("symptoms", one=len(diagnosis.symptoms) == 1)
         yield Tile(title, str(len(diagnosis.symptoms)), diagnosis.symptoms[0], "#evidence")
 
 
@@ -263,15 +233,15 @@ def _arrived(facts: Facts, diagnosis: Diagnosis) -> Iterator[Tile]:
     ]
     if whole.acked:
         note = say("in-topics", topics=whole.topics)
-        yield Tile("messages acknowledged", units.number(whole.acked), note, "#evidence")
+        yield Tile(_title("acknowledged"), units.number(whole.acked), note, "#evidence")
     elif sent and sent[0].messages:
-        yield Tile("messages published", units.number(sent[0].messages), "as the publishers note", "#evidence")
+        yield Tile(_title("published"), units.number(sent[0].messages), say("as-noted"), "#evidence")
 
 
 def _waited(facts: Facts) -> Iterator[Tile]:
     peaks = {group: max(behind for _, behind in points) for group, points in lag_points(facts).items() if points}
     for group, peak in list(peaks.items())[:1]:
-        yield Tile("messages waited at most", _whole(peak), say("for-group", group=group), "#when")
+        yield Tile(_title("peak_lag"), _whole(peak), say("for-group", group=group), "#when")
 
 
 def lost(facts: Facts, diagnosis: Diagnosis, found: Sequence[Dossier]) -> Tile:
@@ -280,11 +250,11 @@ def lost(facts: Facts, diagnosis: Diagnosis, found: Sequence[Dossier]) -> Tile:
     if whole.open:
         topic = whole.open[0] if len(whole.open) == 1 else None
         note = say("cannot-say", topic=topic, topics=len(whole.open))
-        return Tile("loss", "NOT CHECKED", note, "#not-checked", muted=True)
+        return Tile(_title("loss"), say("not-checked"), note, "#not-checked", muted=True)
     if whole.topics:
         of = "" if whole.acked is None else say("of-acknowledged", acked=whole.acked)
         from_log = any(one.outcome is Outcome.IN_LOG for one in audits(facts))
-        return Tile("messages lost from the log" if from_log else "messages lost", "0", of, anchor)
+        return Tile(_title("lost_from_log" if from_log else "lost_records"), "0", of, anchor)
     return _on_the_way(diagnosis) or _by_classes(diagnosis)
 
 
@@ -293,32 +263,33 @@ def _on_the_way(diagnosis: Diagnosis) -> Tile | None:
     ways = audit_json.worst([way for way in diagnosis.chains if way.system is None])
     if not ways:
         return None
-    for title, where, note in _MISSING:
+    for what, where in _MISSING.items():
         own = [gap for gap in ways[0].gaps if gap.where is where]
         if own:
             low, many, high = (sum(getattr(gap, name) for gap in own) for name in ("low", "messages", "high"))
             value = bounded(many, low, high) if where is not Whereabouts.QUEUED else units.number(many)
-            return Tile(_one(title) if many == high == 1 else title, value, note, "#evidence")
+            title = _title(what, one=many == high == 1)
+            return Tile(title, value, say("missing", what=what), "#evidence")
     if audit_json.outcome(ways[0]) == audit_json.COMPLETE:
-        return Tile("messages lost", "0", "every published message is accounted for", "#evidence")
-    return Tile("loss", _NONE_SEEN, "as far as the ledgers reach", "#evidence")
+        return Tile(_title("lost_records"), "0", say("accounted"), "#evidence")
+    return Tile(_title("loss"), _NONE_SEEN, say("as-far"), "#evidence")
 
 
-_MISSING = (
-    ("messages lost", Whereabouts.LOST, "counted by a finding"),
-    ("messages dropped", Whereabouts.DROPPED, "by the broker"),
-    ("messages arrived nowhere", Whereabouts.UNKNOWN, "by ledgers; nothing tells what became of it"),
-    ("messages wait", Whereabouts.QUEUED, "for clients that are away"),
-)
+_MISSING = {
+    "lost_records": Whereabouts.LOST,
+    "dropped_messages": Whereabouts.DROPPED,
+    "nowhere": Whereabouts.UNKNOWN,
+    "waiting": Whereabouts.QUEUED,
+}
 """Where messages are that did not arrive, the gravest first."""
 
 
 def _by_classes(diagnosis: Diagnosis) -> Tile:
     unchecked = _unchecked(diagnosis)
     if any(family(slug) == DELIVERY for slug in diagnosis.clear) and not unchecked:
-        return Tile("loss", _NONE_SEEN, "no sign of it; nothing here counts messages", "#not-checked")
-    note = unchecked or "no record of what was sent and consumed"
-    return Tile("loss", "NOT CHECKED", note, "#not-checked", muted=True)
+        return Tile(_title("loss"), _NONE_SEEN, say("no-sign"), "#not-checked")
+    note = unchecked or say("no-record")
+    return Tile(_title("loss"), say("not-checked"), note, "#not-checked", muted=True)
 
 
 def _unchecked(diagnosis: Diagnosis) -> str:

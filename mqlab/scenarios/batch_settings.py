@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
@@ -14,12 +15,14 @@ from mqlab.models.producer import Link, Producer, burst, producer_of
 from mqlab.models.splitting import Outcome, outcome
 from mqlab.shared import configured
 from mqlab.shared.table import table
+from mqlab.words import room
+
+say = room("batch-settings")
 
 _KEYS = (
     "batch.size", "max.request.size", "retries", "linger.ms", "delivery.timeout.ms", "request.timeout.ms",
     "retry.backoff.ms", "max.block.ms", "max.in.flight.requests.per.connection", "buffer.memory", "acks",
 )  # fmt: skip
-_COLUMNS = ("with", "bytes in", "bytes out", "factor", "splits", "ends")
 _DEFAULT_BATCH = 16_384
 """batch.size of the client where nobody sets it."""
 
@@ -42,17 +45,19 @@ def trials(producer: Producer | None, link: Link, *, records: int = 20, payload:
 
     Without *payload* the records have the size of which two make a batch in the middle of what loops.
     """
-    if producer is None:
-        return table((), _COLUMNS)
-    size = payload or _looping_payload(producer)
-    variants = {
-        f"as configured (batch.size {producer.batch_size}, client {producer.version})": producer,
-        f"batch.size {_DEFAULT_BATCH}": replace(producer, batch_size=_DEFAULT_BATCH),
-        f"topic limit {producer.batch_size}": replace(producer, limit=max(producer.limit, producer.batch_size)),
-        "client 4.2.0": replace(producer, version=Version(4, 2)),
-    }
-    rows = [_row(name, outcome(one, link, burst(records, size))) for name, one in variants.items()]
-    return table((dict(zip(_COLUMNS, row, strict=True)) for row in rows), _COLUMNS)
+    rows = []
+    if producer is not None:
+        sent = burst(records, payload or _looping_payload(producer))
+        rows = [_row(name, outcome(one, link, sent)) for name, one in _variants(producer)]
+    return table(rows, "with|bytes in|bytes out|factor|splits|ends")
+
+
+def _variants(producer: Producer) -> Iterator[tuple[str, Producer]]:
+    batch, fixed = producer.batch_size, Version(4, 2)
+    yield say("configured", batch=str(batch), version=str(producer.version)), producer
+    yield f"batch.size {_DEFAULT_BATCH}", replace(producer, batch_size=_DEFAULT_BATCH)
+    yield say("limit", limit=str(batch)), replace(producer, limit=max(producer.limit, batch))
+    yield say("client", version=str(fixed)), replace(producer, version=fixed)
 
 
 def _looping_payload(producer: Producer) -> int:
@@ -61,8 +66,7 @@ def _looping_payload(producer: Producer) -> int:
 
 
 def _row(name: str, result: Outcome) -> tuple[str, ...]:
-    spread = (
-        f"{units.size(result.bytes_out)} ({units.size(result.bytes_out_low)} to {units.size(result.bytes_out_high)})"
-    )
-    splits = f"{result.rounds:,} ({result.rounds_low:,} to {result.rounds_high:,})"
-    return name, units.size(result.bytes_in), spread, units.factor(result.factor), splits, result.ends
+    out = say("bytes", out=result.bytes_out, low=result.bytes_out_low, high=result.bytes_out_high)
+    splits = say("splits", splits=result.rounds, low=result.rounds_low, high=result.rounds_high)
+    ends = say("ends", ends=result.ends)
+    return name, units.size(result.bytes_in), out, units.factor(result.factor), splits, ends

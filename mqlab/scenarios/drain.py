@@ -29,7 +29,10 @@ from mqlab.models.falling import Falling, drained_level
 from mqlab.quantities import BadQuantityError
 from mqlab.rocketmq.members import reserved_seconds
 from mqlab.scenarios.drain_state import NoBacklogError, Speed, State, Waiting, dealt, message_bytes, speed, state
-from mqlab.units import Interval, duration
+from mqlab.units import Interval
+from mqlab.words import Text, room
+
+say = room("drain")
 
 THREADS = 20
 """consumeThreadMin of DefaultMQPushConsumer."""
@@ -64,9 +67,9 @@ class Request:
 class Assumptions:
     """What was taken without being told, in the order in which it was needed."""
 
-    told: list[str] = field(default_factory=list)
+    told: list[Text] = field(default_factory=list)
 
-    def of(self, given: float | None, default: float, sentence: str) -> float:
+    def of(self, given: float | None, default: float, sentence: Text) -> float:
         """What was given; else the default, and *sentence* is noted."""
         if given is not None:
             return given
@@ -102,15 +105,15 @@ def planned(
         return None, None
     store = Store(
         request.capacity,
-        assumed.of(request.load, 0.0, "the store has no other load"),
-        assumed.of(request.reserve, RESERVE_SHARE, f"reserve {RESERVE_SHARE:g} of the capacity"),
-        assumed.of(request.writes_per_message, 1.0, "one write per message"),
+        assumed.of(request.load, 0.0, say("no-load")),
+        assumed.of(request.reserve, RESERVE_SHARE, say("reserved", reserve=f"{RESERVE_SHARE:g}")),
+        assumed.of(request.writes_per_message, 1.0, say("one-write")),
         request.response_time,
     )
     ages = [q.backlog / q.inflow_per_second for q in queues if q.inflow_per_second > 0]
     oldest = request.oldest
     if oldest is None and ages:
-        oldest = assumed.of(None, max(ages), f"the oldest message is {duration(max(ages))} old (lag over inflow)")
+        oldest = assumed.of(None, max(ages), say("oldest", age=max(ages)))
     size = request.message_size if request.message_size is not None else message_bytes(facts)
     kept = request.retention if request.retention is not None else reserved_seconds(facts)
     drain = Drain(
@@ -118,12 +121,12 @@ def planned(
         sum(q.inflow_per_second for q in queues),
         len(queues),
         request.instances or len({q.owner for q in queues if q.owner}),
-        assumed.of(size, 1_000.0, "a message has 1 kB"),
+        assumed.of(size, 1_000.0, say("message-size")),
         oldest,
         request.batch or BATCH_MESSAGES,
-        assumed.of(request.pull_time, 0.005, "a pull takes 5 ms"),
+        assumed.of(request.pull_time, 0.005, say("pull-time")),
         request.orderly,
-        assumed.of(kept, RETENTION_SECONDS, "messages are kept for 48 h"),
+        assumed.of(kept, RETENTION_SECONDS, say("kept")),
         request.step or 300.0,
     )
     return store, plan(drain, store)
@@ -148,7 +151,7 @@ class DrainAnswer(Waiting):
     plan: Plan | None
     """None where no capacity was given."""
     batch_messages: int
-    assumed: tuple[str, ...]
+    assumed: tuple[Text, ...]
 
     @property
     def measured_seconds(self) -> Interval | None:
@@ -156,12 +159,11 @@ class DrainAnswer(Waiting):
         return self.fall.seconds if self.fall is not None else None
 
     @property
-    def outlook(self) -> str | None:
+    def outlook(self) -> Text | None:
         """How long it takes if nothing changes, or why it does not end; None without a forecast."""
         if self.forecast is None:
             return None
-        never, seconds = self.forecast.never, self.forecast.seconds
-        return f"never: {never}" if never else f"{seconds.words(lasting)} from the complete rebalance"
+        return say("outlook", never=self.forecast.never, lasting=lasting(self.forecast.seconds))
 
 
 def answer(request: Request, facts: Facts | None = None) -> DrainAnswer:
@@ -215,9 +217,9 @@ def _queues(request: Request, known: State | None, assumed: Assumptions) -> Sequ
     waiting = _scaled([q.backlog for q in known.queues], request.backlog)
     coming = _scaled([q.inflow_per_second for q in known.queues], request.inflow)
     if not known.inflow_known and request.inflow is None:
-        assumed.told.append("no inflow: there is only one snapshot")
+        assumed.told.append(say("one-snapshot"))
     if not known.owners_known:
-        assumed.told.append("queues are dealt in blocks among the instances (AVG), all ids unique")
+        assumed.told.append(say("dealt"))
     pairs = zip(known.queues, waiting, coming, strict=True)
     return [replace(q, backlog=b, inflow_per_second=i) for q, b, i in pairs]
 
@@ -227,10 +229,10 @@ def _even(request: Request, known: State | None, assumed: Assumptions) -> Sequen
     if backlog is None or request.queues is None:
         raise BadQuantityError("What waits is not known: give --backlog and --queues, or a PATH with the material.")
     told = known.inflow_per_second if known else None
-    inflow = assumed.of(request.inflow if request.inflow is not None else told, 0.0, "no inflow")
+    inflow = assumed.of(request.inflow if request.inflow is not None else told, 0.0, say("no-inflow"))
     keys = [("queue", str(n)) for n in range(request.queues)]
     held = dealt(keys, request.instances or 1)
-    assumed.told.append("backlog and inflow are spread evenly over the queues")
+    assumed.told.append(say("evenly"))
     return [Queue(number, backlog / len(keys), inflow / len(keys), held[_, number]) for _, number in keys]
 
 
@@ -249,7 +251,7 @@ def _forecast(
     if request.response_time is None:
         return None
     given = request.threads if request.threads is not None else told.threads
-    threads = assumed.of(given, THREADS, f"{THREADS} threads in each instance (the client's default)")
+    threads = assumed.of(given, THREADS, say("default-threads", threads=THREADS))
     batch = request.batch or BATCH_MESSAGES
     consumers = [
         Consumer(name, int(threads), request.response_time, request.orderly, batch, request.pull_time)
@@ -277,9 +279,9 @@ def measures(found: DrainAnswer | None) -> Mapping[str, float]:
     return told
 
 
-def remark(found: DrainAnswer | None) -> str | None:
+def remark(found: DrainAnswer | None) -> Text | None:
     """The prediction with its bounds, or why it does not end; None without one."""
     if found is None or found.outlook is None:
         return None
     took = None if found.forecast and found.forecast.never else found.measured_seconds
-    return found.outlook if took is None else f"{found.outlook}; it took {took.words(duration)}"
+    return found.outlook if took is None else say("remark", outlook=found.outlook, measured=took)

@@ -19,6 +19,9 @@ from mqlab.models.falling import Falling, falling
 from mqlab.models.queue_allocation import allocate
 from mqlab.rows import Assignment
 from mqlab.shared.queues import OWN, Points, lag, of_groups, place
+from mqlab.words import room
+
+say = room("drain")
 
 Key = tuple[str, str]
 """(topic, queue)"""
@@ -63,7 +66,7 @@ def owners(facts: Facts, group: str, until: float) -> Mapping[Key, str]:
 
 def dealt(keys: Sequence[Key], instances: int) -> Mapping[Key, str]:
     """Queues in blocks, as AllocateMessageQueueAveragely deals those of a topic among ids without duplicates."""
-    names = [f"instance {number + 1}" for number in range(instances)]
+    names = [say("instance", number=str(number + 1)) for number in range(instances)]
     held: dict[Key, str] = {}
     for topic in sorted({topic for topic, _ in keys}):
         queues = {(topic, *place(queue)): (topic, queue) for name, queue in keys if name == topic}

@@ -22,7 +22,10 @@ from mqlab.models.group_simulation import simulate
 from mqlab.scenarios.replay_changes import RECORD, THREADS, Changes, changed
 from mqlab.scenarios.replay_inputs import Inputs, NoReplayError, batches, first_late, inputs, lags
 from mqlab.scenarios.replay_paces import Paces, steady
-from mqlab.units import Interval, counted, digits, duration, number
+from mqlab.units import Interval
+from mqlab.words import Text, room
+
+say = room("replay")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,47 +100,42 @@ class ReplayAnswer:
     """None without changes, and where the replay of what was has nothing in common with the record."""
     fit_before: Fit
     fit_after: Fit
-    assumed: tuple[str, ...]
+    assumed: tuple[Text, ...]
 
 
 _MOST = 4
 """Sentences about single members that fit on a screen."""
 
 
-def _assumed(known: Inputs, asked: Changes) -> Iterator[str]:
+def _assumed(known: Inputs, asked: Changes) -> Iterator[Text]:
     """One sentence each, those about single members in the middle."""
     paces = known.paces
-    yield "what came in is as recorded, and who calls or is called notices nothing of the change"
+    yield say("came-in")
     if paces.polls:
-        polls = f"{counted(paces.polls, 'poll')} with {counted(paces.records, 'record')}"
-        bounds = "other orders of polls, other moments of records, the quarters of what polls took"
-        yield f"{digits(paces.mean * 1000)} ms per record, from {polls}; bounds: {bounds}"
+        yield say("by-polls", pace=paces.mean * 1000, polls=paces.polls, records=paces.records)
     elif RECORD not in asked.numbers:
-        yield f"{digits(paces.mean * 1000)} ms per record, from what ledgers note in ten seconds while records wait"
+        yield say("by-ledgers", pace=paces.mean * 1000)
     own = list(_of_members(known.course, paces))
     yield from own[:_MOST]
     if len(own) > _MOST:
-        yield f"{number(len(own) - _MOST)} more of that kind"
+        yield say("more", more=len(own) - _MOST)
     if known.course.members[0].settings.commit_every == 0:
-        yield "each poll is committed when it is done"
+        yield say("committed")
     if THREADS in asked.numbers:
-        yield "threads share a poll evenly, where one works it off now"
-    yield "no poll is cut short by sizes of fetches, no broker fails, joins themselves take no time"
+        yield say("threads")
+    yield say("left-out")
 
 
-def _of_members(course: Course, paces: Paces) -> Iterator[str]:
+def _of_members(course: Course, paces: Paces) -> Iterator[Text]:
     share = arriving_per_second(course) / len({member.name for member in course.members})
     for client, seconds in sorted(paces.means.items()):
-        pace = f"{digits(seconds * 1000)} ms per record, {digits(1 / seconds)}/s"
-        yield f"{client}: slower than the others as recorded: {pace}, where an even share is {digits(share)}/s"
+        yield say("slower", client=client, pace=seconds * 1000, rate=1 / seconds, share=share)
     for client, stalls in sorted(paces.stalls.items()):
-        longest = duration(max(seconds for _, seconds in stalls))
-        yield f"{client}: stood still for {longest} in a poll of few records; it would have with any max.poll.records"
+        yield say("stood", client=client, longest=max(seconds for _, seconds in stalls))
     for each in course.members:
         if each.silences:
-            longest = duration(max(until - since for since, until in each.silences))
-            often = counted(len(each.silences), "time")
-            yield f"{each.name}: without heartbeats for up to {longest} as recorded, {often}"
+            longest = max(until - since for since, until in each.silences)
+            yield say("silent", client=each.name, longest=longest, times=len(each.silences))
 
 
 AGREES, REFUSED = 0.2, 0.5

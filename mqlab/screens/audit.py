@@ -156,7 +156,7 @@ def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
     for less in _LESS_TELLING:
         width = sum(max(len(name), *(len(one[name]) for one in table)) + 2 for name in names) - 2
         names = [name for name in names if name != less or width <= ROOM]
-    yield from columns([names, *([safe(one[name]) for name in names] for one in table)], left=(0,))
+    yield from columns([names, *([safe(said(one[name])) for name in names] for one in table)], left=(0,))
     if len(shown) < len(rows):
         yield line("", say("in-sum", more=len(rows) - len(shown)))
 

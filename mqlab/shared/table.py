@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 
 import pandas as pd
 
+from mqlab.languages import ENGLISH, said, spoken
 from mqlab.terminal import visible
+from mqlab.words import Text
+from mqlab.words.telling import local
 
 _WIDTHS = ((30, 16), (24, 16), (18, 16), (16, 12), (12, 12), (10, 10), (8, 8))
 """How wide prose is at least, and up to which width a word is not broken: the first with which the table fits."""
@@ -30,16 +33,35 @@ class Table(pd.DataFrame):
         return Table
 
     def _repr_html_(self) -> str | None:
+        simple = self.columns.nlevels == self.index.nlevels == 1
+        shown = _told(self) if simple and spoken() != ENGLISH else self
         with pd.option_context("display.max_colwidth", None):
-            html: str | None = super()._repr_html_()  # type: ignore[misc]
+            html: str | None = super(Table, shown)._repr_html_()  # type: ignore[misc]
         if html is None:
             return None
-        most = pd.get_option("display.max_columns") or len(self.columns)
-        simple = self.columns.nlevels == self.index.nlevels == 1 and len(self.columns) <= most
+        simple &= len(self.columns) <= (pd.get_option("display.max_columns") or len(self.columns))
         widths = iter(_widths(self) if simple else ())
         head, end, rest = html.partition("</thead>")
         head = re.sub("<th>", lambda _: f'<th style="min-width: {next(widths, 0):.1f}ch">', head)
         return visible(f'<div class="mqlab-table"><style>{_style()}</style>{head}{end}{rest}</div>')
+
+
+def _told(frame: Table) -> Table:
+    """*frame* in the language that is spoken: what its columns are called, and texts; names and lines stay."""
+    told = frame.map(_cell)
+    told.index = pd.Index([_cell(name) for name in frame.index], name=frame.index.name)
+    told.columns = pd.Index([_head(name) for name in frame.columns], name=_head(frame.columns.name))
+    return told
+
+
+def _head(name: Hashable) -> Hashable:
+    return said(name.strip()) if isinstance(name, str) else name
+
+
+def _cell(cell: object) -> object:
+    if isinstance(cell, Text):
+        return said(cell)
+    return local(cell, spoken()) or cell if isinstance(cell, str) else cell
 
 
 @cache

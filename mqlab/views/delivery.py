@@ -18,8 +18,11 @@ from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.frames import where
 from mqlab.rows import Fate
+from mqlab.words import room
 
-LEADER, FOLLOWER, CUT = "starts as leader", "starts as follower", "its log is cut"
+say = room("delivery-tables")
+
+LEADER, FOLLOWER, CUT = say("leader"), say("follower"), say("cut")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class AuditView:
     @property
     def topic(self) -> str:
         """Its name, or words for it."""
-        return self.audit.topic if self.audit else "a topic of Kafka"
+        return self.audit.topic if self.audit else say("any-topic")
 
 
 _MOST = 2000

@@ -25,10 +25,6 @@ from mqlab.words import room
 
 say, cell = room("delivery-audit"), room("delivery-tables")
 
-_PATH = (
-    "partition", "group", "sent", "acknowledged", "failed", "unanswered", "stored", "handled", "committed at",
-    "log", "lost", "pending", "doubled", "unknown",
-)  # fmt: skip
 _MOST = 300
 """Rows of one table; beyond, those with losses or changes stay."""
 _IF_TOLD = ("failed", "unanswered", "unknown")
@@ -62,11 +58,11 @@ def answer(view: AuditView) -> pd.DataFrame:
 
 def _answers(view: AuditView) -> Iterator[tuple[str, str]]:
     if view.audit is None:
-        yield "topic", "this material names no topic of Kafka that could be audited"
+        yield cell("topic"), cell("no-topic")
         return
-    yield "topic", view.audit.topic
-    yield "outcome", say("outcome", outcome=view.audit.outcome)
-    yield "what that means", view.audit.statement
+    yield cell("topic"), view.audit.topic
+    yield cell("outcome"), say("outcome", outcome=view.audit.outcome)
+    yield cell("meaning"), view.audit.statement
     for toll in delivery_path.losses(view.audit):
         yield cell("lost", where=toll.where), cell("toll", amount=toll.words, incident=toll.incident)
     for toll in delivery_path.doubles(view.audit):
@@ -84,7 +80,11 @@ def way(view: AuditView) -> pd.DataFrame:
         own = path(view.audit, group) if view.audit else ()
         rows += [cells(one) for one in (*telling(own, _MOST), *([total(own)] if len(own) > 1 else []))]
     silent = [name for name in _IF_TOLD if all(row[name] in (NOT_TOLD, "0") for row in rows)]
-    return table(rows, tuple(name for name in _PATH if name not in silent))
+    return table(
+        rows,
+        "partition|group|sent|acknowledged|failed|unanswered|stored|handled|committed at|log|lost|pending|doubled"
+        "|unknown",
+    ).drop(columns=silent)
 
 
 def replicas(view: AuditView) -> pd.DataFrame:
@@ -116,8 +116,10 @@ def positions(facts: Facts, view: AuditView) -> pd.DataFrame:
         marks = (known.committed[0] if known.committed else None, known.last, known.start, known.end)
         numbers = (row.handled, row.pending, row.lost, row.doubled, row.unknown)
         rows.append((row.group, row.queue, *map(_mark, marks), *map(count, numbers)))
-    columns = "group|partition|first position|last position|log start|log end|handled|pending|lost|doubled|unknown"
-    return table(rows, columns)
+    return table(
+        rows,
+        "group|partition|first position|last position|log start|log end|handled|pending|lost|doubled|unknown",
+    )
 
 
 def _mark(mark: Mark | None) -> str:
@@ -149,9 +151,17 @@ def lost(view: AuditView) -> pd.DataFrame:
     rows = []
     for toll, one in _parts(delivery_path.losses(view.audit) if view.audit else ()):
         many = bounded(one.records, one.least, one.most)
-        offsets = delivery_path.offsets(one).removeprefix("at offset").removeprefix("s").strip()
-        rows.append((*_mechanism(toll, one), many, offsets or NOT_TOLD, *_shown(one)))
+        rows.append((*_mechanism(toll, one), many, _offsets(one), *_shown(one)))
     return table(rows, "mechanism|where|partition|messages|offsets|acknowledged|how it was counted|for example")
+
+
+def _offsets(one: Loss | Doubled) -> str:
+    """``1,032 to 2,593``."""
+    if isinstance(one, Doubled) or one.first_offset is None:
+        return NOT_TOLD
+    return cell(
+        "offsets", first=one.first_offset, last=one.last_offset if one.last_offset != one.first_offset else None
+    )
 
 
 def doubled(view: AuditView) -> pd.DataFrame:
@@ -161,7 +171,7 @@ def doubled(view: AuditView) -> pd.DataFrame:
         extra = one.extra if isinstance(one, Doubled) else 0
         numbers = (number(one.records), bounded(extra, one.least, one.most))
         rows.append((*_mechanism(toll, one), *numbers, *_shown(one)))
-    return table(rows, "mechanism|where|partition|messages|copies too many|when|how it was counted|for example")
+    return table(rows, "mechanism|where|partition|messages|extra copies|when|how it was counted|for example")
 
 
 def _parts(tolls: Sequence[Toll]) -> Iterator[tuple[Toll, Loss | Doubled]]:
@@ -169,7 +179,7 @@ def _parts(tolls: Sequence[Toll]) -> Iterator[tuple[Toll, Loss | Doubled]]:
 
 
 def _mechanism(toll: Toll, one: Loss | Doubled) -> tuple[str, str, str]:
-    return toll.incident, toll.where, one.queue or "not known"
+    return toll.incident, toll.where, one.queue or cell("unknown")
 
 
 def _shown(one: Loss | Doubled) -> tuple[str, str, str]:
@@ -183,5 +193,4 @@ def risks(facts: Facts) -> pd.DataFrame:
         may = cell("may", may=one.may, incident=one.incident) if one.incident else one.may
         each = (delivery_path.at_stake(one) or NOT_TOLD, one.how or NOT_TOLD)
         rows.append((one.owner, one.setting, one.value, one.effective, may, *each, _place(one.evidence)))
-    columns = "whose|setting|value|what it means here|what may happen|each time|how that is known|where"
-    return table(rows, columns)
+    return table(rows, "whose|setting|value|what it means here|what may happen|each time|how that is known|where")

@@ -16,7 +16,7 @@ import pandas as pd
 
 from mqlab import frames
 from mqlab.facts import Facts, Position
-from mqlab.frames import NOTHING, where
+from mqlab.frames import NOTHING, where, whether
 from mqlab.kafka.groups import topics
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalance_costs import standstills
@@ -29,6 +29,9 @@ from mqlab.shared.queues import Points, lag, next_read
 from mqlab.shared.table import table
 from mqlab.units import clock, digits, duration, number, percent
 from mqlab.views.kafka_group import Phase, RebalanceView, groups_to_show, peak_lag, positions
+from mqlab.words import listed, room
+
+say = room("kafka-tables")
 
 _MOST = 400
 """Rebalances that are listed; beyond, the first and the last."""
@@ -56,7 +59,7 @@ def groups(facts: Facts) -> pd.DataFrame:
         )
         for group in groups_to_show(facts)
     ]  # fmt: skip
-    return table(rows, "group|members|rebalances|behind them|topics|highest lag")
+    return table(rows, "group|members|rebalances|causes|topics|highest lag")
 
 
 def overview(view: RebalanceView) -> pd.DataFrame:
@@ -66,33 +69,33 @@ def overview(view: RebalanceView) -> pd.DataFrame:
 
 def _overview(view: RebalanceView) -> Iterator[tuple[str, str]]:
     if view.group is None:
-        yield "group", "this material names no consumer group of Kafka"
+        yield say("group"), say("no-group")
         return
-    yield "group", view.group
-    yield "topics", ", ".join(view.topics) or "none named in this material"
+    yield say("group"), view.group
+    yield say("topics"), ", ".join(view.topics) or say("no-topics")
     clients = sorted({life.client_id for life in view.lives})
-    yield "members", f"{len(clients)}: {', '.join(clients[:8])}" if clients else "nobody named"
+    yield say("members"), say("named", many=len(clients), clients=clients[:8]) if clients else say("nobody")
     if view.history:
-        first, last = clock(view.history[0].started), clock(view.history[-1].started)
-        yield "rebalances", f"{len(view.history)} in all the material, {first} to {last}"
-        yield "behind them", counted(one.behind.text for one in view.history)
+        first, last = view.history[0].started, view.history[-1].started
+        yield say("rebalances"), say("during", rebalances=len(view.history), first=first, last=last)
+        yield say("behind"), counted(one.behind.text for one in view.history)
         yield from _standstill(view)
     else:
-        yield "rebalances", "none in this material"
+        yield say("rebalances"), say("no-rebalances")
     late, polled = sum(poll.late for poll in view.polls), sum(poll.batch.polls for poll in view.polls)
     if polled:
-        yield "polls that were too late", f"{number(late)} of {number(polled)} ({percent(late / polled)})"
-    yield "highest lag", amount(peak_lag(view.topics))
+        yield say("late"), say("too-late", late=late, polls=polled, share=late / polled)
+    yield say("lag"), amount(peak_lag(view.topics))
 
 
 def _standstill(view: RebalanceView) -> Iterator[tuple[str, str]]:
     stood, window = sum(end - since for since, end in standstills(view.history)), view.window
     if stood and window is not None and window[1] > window[0]:
         whole = window[1] - window[0]
-        yield "stood still during them", f"{duration(stood)} of {duration(whole)} ({percent(min(1.0, stood / whole))})"
+        yield say("still"), say("stood", stood=stood, whole=whole, share=min(1.0, stood / whole))
     repeated = total(one.repeated for one in view.history)
     if repeated is not None:
-        yield "different records handled more than once", number(repeated)
+        yield say("again"), number(repeated)
 
 
 def triggers(view: RebalanceView) -> pd.DataFrame:
@@ -102,10 +105,10 @@ def triggers(view: RebalanceView) -> pd.DataFrame:
     for (trigger, behind), times in sorted(kinds.items(), key=lambda kind: (-kind[1], *(one.value for one in kind[0]))):
         own = [one for one in view.history if (one.trigger, one.behind) == (trigger, behind)]
         still, again = total(one.standstill for one in own), total(one.repeated for one in own)
-        who = counted(one.client_id or "unknown" for one in own)
+        who = counted(one.client_id or say("unknown") for one in own)
         inferred = sum(one.inferred for one in own)
         rows.append((trigger.text, _behind(own[0]), times, inferred, who, _seconds(still), amount(again)))
-    return table(rows, "trigger|behind it|rebalances|inferred|who|stood still|handed out twice")
+    return table(rows, "trigger|cause|rebalances|inferred|who|stood still|handed out twice")
 
 
 def rebalances(view: RebalanceView) -> pd.DataFrame:
@@ -114,15 +117,13 @@ def rebalances(view: RebalanceView) -> pd.DataFrame:
     rows = (
         (
             clock(one.started), NOTHING if one.generation is None else one.generation, one.trigger.text, _behind(one),
-            " at ".join(filter(None, (one.client_id, one.host))) or NOTHING, _known(one),
+            say("member", client=one.client_id, host=one.host) if one.client_id or one.host else NOTHING, _known(one),
             f"{amount(one.members_before)} → {amount(one.members_after)}", amount(one.moved),
             _seconds(one.standstill), amount(one.delayed), amount(one.repeated),
         )
         for one in shown
     )  # fmt: skip
-    return table(
-        rows, "UTC|generation|trigger|behind it|member|how it is known|members|moved|stood still|delayed|twice"
-    )
+    return table(rows, "UTC|generation|trigger|cause|member|how it is known|members|moved|stood still|delayed|twice")
 
 
 def ends(view: RebalanceView) -> pd.DataFrame:
@@ -133,7 +134,7 @@ def ends(view: RebalanceView) -> pd.DataFrame:
     rows = []
     for (client, host), own in sorted(members.items()):
         bad = next((life for life in own if life.end not in (End.LEFT, End.OPEN)), own[0])
-        ended, static = counted(life.end.text for life in own), "yes" if own[-1].static else "no"
+        ended, static = counted(life.end.text for life in own), whether(own[-1].static)
         place = where(bad.evidence[0]) if bad.evidence else NOTHING
         rows.append((client, host or NOTHING, len(own), ended, static, place))
     return table(rows, "member|host|came|how it ended|static|for example")
@@ -141,13 +142,14 @@ def ends(view: RebalanceView) -> pd.DataFrame:
 
 def counted(words: Iterable[str]) -> str:
     """``join 7, poll timeout 6``: the most frequent first."""
-    return ", ".join(f"{word} {n}" for word, n in sorted(Counter(words).items(), key=lambda one: (-one[1], one[0])))
+    most = sorted(Counter(words).items(), key=lambda one: (-one[1], one[0]))
+    return listed((say("times", what=word, times=times) for word, times in most), ", ")
 
 
 def _known(one: Rebalance) -> str:
     """``inferred: its process stopped, logs/server.log:935``."""
-    how = f"inferred: {one.because}" if one.inferred else one.because or "the line says so"
-    return ", ".join([how, *[where(line) for line in one.evidence[:1]]])
+    place = where(one.evidence[0]) if one.evidence else None
+    return say("known", inferred=one.inferred, because=one.because or None, place=place)
 
 
 def _behind(one: Rebalance) -> str:
@@ -245,7 +247,7 @@ def partitions(facts: Facts, view: RebalanceView) -> pd.DataFrame:
             rows.append((f"{one.topic}-{one.partition}", *verdict, place))
     return table(
         rows,
-        "partition|verdict|since|commits known|highest lag|lag at the end|its next record waits|last seen in",
+        "partition|verdict|since|commits known|highest lag|lag at the end|next record has waited|last seen in",
     )
 
 
@@ -256,8 +258,8 @@ def age(known: TimeLag | None) -> str:
     if known.likely is None or known.high is None:
         return f"≥ {duration(known.low)}"
     if known.high == 0:
-        return "nothing waits"
-    return f"{duration(known.likely)} ({duration(known.low)} to {duration(known.high)})"
+        return say("nothing-waits")
+    return say("waits", likely=known.likely, low=known.low, high=known.high)
 
 
 def polls(view: RebalanceView) -> pd.DataFrame:
@@ -270,12 +272,12 @@ def polls(view: RebalanceView) -> pd.DataFrame:
             _time(phase), NOTHING if phase.interval is None else duration(phase.interval), amount(phase.most_records),
             number(phase.work.polls), number(phase.work.records), f"{digits(each.p50 * 1000)} ms",
             f"{digits(each.p99 * 1000)} ms", f"{digits(whole.p50)} s", f"{digits(whole.p99)} s", _late(phase),
-            f"{digits(longest.longest_seconds)} s, {where(longest.evidence)}",
+            say("longest", seconds=longest.longest_seconds, place=where(longest.evidence)),
         ))  # fmt: skip
     return table(
         rows,
-        "time|may pass|max.poll.records|polls|records|one record, half|one record, 99 %|one poll, half"
-        "|one poll, 99 %|too late|longest",
+        "time|allowed|max.poll.records|polls|records|time per record, median|time per record, 99 %"
+        "|time per poll, median|time per poll, 99 %|too late|longest",
     )
 
 
@@ -291,8 +293,7 @@ def enough(view: RebalanceView) -> pd.DataFrame:
             takes = phase.records * each
             most = [largest_safe_records(phase.interval, each, margin=m) if each > 0 else None for m in margins]
             least = [ceil(1000 * smallest_safe_interval(phase.records, each, margin=m)) for m in margins]
-            was = f"{number(phase.records)} in {duration(phase.interval)}"
-            fits = "yes" if takes < phase.interval else "no"
+            was, fits = say("set", records=phase.records, interval=phase.interval), whether(takes < phase.interval)
             rows.append((_time(phase), was, f"{digits(takes)} s", fits, *map(amount, (*most, *least))))
     return table(
         rows,
@@ -302,11 +303,11 @@ def enough(view: RebalanceView) -> pd.DataFrame:
 
 
 def _time(phase: Phase) -> str:
-    return f"{clock(phase.since)} to {clock(phase.until)}"
+    return say("time", since=phase.since, until=phase.until)
 
 
 def _late(phase: Phase) -> str:
     share = None if phase.interval is None else share_over(phase.pairs, phase.interval)
     if share is None:
         return NOTHING
-    return f"{number(round(share * phase.work.polls))} ({percent(share)})" if share else "none"
+    return say("share-late", late=round(share * phase.work.polls), share=share) if share else say("none-late")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
-from mqlab.frames import where
+from mqlab.frames import where, whether
 from mqlab.models.draining import bounded
 from mqlab.models.mqtt import RESIDUAL
 from mqlab.mqtt.chain import chains
@@ -24,7 +24,7 @@ from mqlab.symptoms.change_points import risers
 from mqlab.units import clock, duration, number, percent
 from mqlab.words import listed, room
 
-say = room("chain")
+say, cell = room("chain"), room("mqtt-tables")
 
 _MOST = 40
 """Client ids that are shown, those with most connections first."""
@@ -44,13 +44,16 @@ def peers(facts: Facts) -> pd.DataFrame:
     known = sorted(
         by_client(facts).items(), key=lambda one: (-sum(c.count for c in one[1]), one[0][1], one[0][0] or "")
     )
-    columns = "client id|broker|connections|addresses|peers|lasted (median)|varies by|ended|keep-alive|session"
-    return table((_peer(client, broker, own) for (broker, client), own in known[:_MOST]), columns)
+    return table(
+        (_peer(client, broker, own) for (broker, client), own in known[:_MOST]),
+        "client id|broker|connections|addresses|peers|lasted (median)|varies by|ended|keep-alive|session",
+    )
 
 
 def _peer(client: str, broker: str | None, own: Sequence[Connection]) -> Sequence[object]:
     lasted = [c.seconds for c in own if c.seconds is not None]
-    ends = Counter(c.ended or "not known" for c in own if c.until is not None)
+    ends = Counter(cell("ended", how=c.ended or None) for c in own if c.until is not None)
+    most, sessions = sorted(ends.items(), key=lambda e: (-e[1], e[0])), {_session(c.persistent) for c in own} - {""}
     return (
         client,
         broker or "",
@@ -59,14 +62,14 @@ def _peer(client: str, broker: str | None, own: Sequence[Connection]) -> Sequenc
         len({c.peer for c in own if c.peer}),
         duration(median(lasted)) if lasted else "",
         _variation(lasted),
-        ", ".join(f"{how} {count}" for how, count in sorted(ends.items(), key=lambda e: (-e[1], e[0]))),
+        listed((cell("times", what=how, times=str(count)) for how, count in most), ", "),
         ", ".join(map(duration, sorted({c.keep_alive for c in own if c.keep_alive is not None}))),
-        " and ".join(sorted({_session(c.persistent) for c in own} - {""})),
+        cell("sessions", sessions=sorted(sessions)) if sessions else "",
     )
 
 
 def _session(persistent: bool | None) -> str:
-    return "" if persistent is None else "persistent" if persistent else "clean"
+    return "" if persistent is None else cell("session", session="persistent" if persistent else "clean")
 
 
 def _variation(lasted: Sequence[float]) -> str:
@@ -82,7 +85,7 @@ def away(facts: Facts) -> pd.DataFrame:
             one.client_id,
             one.broker or "",
             clock(one.since),
-            (one.connection.ended if one.connection else None) or "not known",
+            cell("ended", how=(one.connection.ended if one.connection else None) or None),
             _known(one.queued),
             _known(one.dropped),
             next(map(where, one.evidence[::-1]), ""),
@@ -115,11 +118,13 @@ def losses(facts: Facts) -> pd.DataFrame:
     """One row per receiver: published for it, received, and what explains the difference."""
     rows = []
     for one in explained(facts):
-        known = [f"{step.name} {bounded(step.messages)}" for step in one.steps if step.name != RESIDUAL]
+        known = [
+            cell("step", step=step.name, messages=bounded(step.messages)) for step in one.steps if step.name != RESIDUAL
+        ]
         numbers = map(number, (one.published, one.received, one.copies, one.published - one.received))
         rest = bounded(one.steps[-1].messages)
-        rows.append((one.receiver, *numbers, ", ".join(known), rest, ", ".join(one.unknown)))
-    return table(rows, "receiver|published|received|again|missing|why|unexplained|nothing told of")
+        rows.append((one.receiver, *numbers, listed(known, ", "), rest, ", ".join(one.unknown)))
+    return table(rows, "receiver|published|received|duplicates|missing|why|unexplained|no ledger of")
 
 
 def way(facts: Facts) -> pd.DataFrame:
@@ -137,9 +142,10 @@ def first_risers(facts: Facts) -> pd.DataFrame:
     """One row per quantity that left its own earlier level, the first one first."""
     rows = (
         (
-            clock(one.since), clock(one.at), one.quantity, one.who, f"{one.before:,.4g} {one.unit}",
-            f"{one.after:,.4g} {one.unit}", "" if one.share is None else percent(one.share),
-            "yes" if one.lasting else "no", one.source,
+            clock(one.since), clock(one.at), cell("quantity", quantity=one.quantity), one.who,
+            cell("level", amount=f"{one.before:,.4g}", unit=one.unit),
+            cell("level", amount=f"{one.after:,.4g}", unit=one.unit),
+            "" if one.share is None else percent(one.share), whether(one.lasting), one.source,
         )
         for one in risers(facts)
     )  # fmt: skip
@@ -147,12 +153,8 @@ def first_risers(facts: Facts) -> pd.DataFrame:
 
 
 def _counted(stage: Stage) -> str:
-    if stage.messages is None:
-        return "not known"
-    told = number(stage.messages)
-    if stage.exact or stage.low is None or stage.high is None:
-        return told
-    return f"{told} ({number(stage.low)} to {number(stage.high)})"
+    apart = not stage.exact and stage.low is not None and stage.high is not None
+    return cell("messages", messages=stage.messages, low=stage.low, high=stage.high, apart=apart)
 
 
 def _known(count: int | None) -> str:

@@ -17,6 +17,9 @@ from mqlab.rocketmq.shared_client_ids import Case, cases
 from mqlab.rocketmq.subscriptions import Mismatch, mismatches
 from mqlab.shared.queues import Points, lag, of_groups
 from mqlab.views.groups import finding_about
+from mqlab.words import room
+
+say = room("rocketmq-tables")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +103,13 @@ def _panels(
         return ()
     three = around(known, case) if case else (None, None, None)
     if three[1] is not None:
-        during = "while the id is shared" if case and case.certainty else "while the id is there twice"
-        named = zip(("before", during, "after"), three, strict=True)
+        during = say("while-shared" if case and case.certainty else "while-twice")
+        named = zip((say("before"), during, say("after")), three, strict=True)
         return tuple(panel(facts, group, title, era, told) for title, era in named if era is not None)
     return tuple(panel(facts, group, "", era, told) for era in lasting(known))
 
 
-ORPHAN, DOUBLED, ALONE, UNKNOWN = "nobody reads it", "several read it", "one process reads it", "each queue"
+ORPHAN, DOUBLED, ALONE, UNKNOWN = say("orphan"), say("doubled"), say("alone"), say("each")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from itertools import groupby
 
 import pandas as pd
 
-from mqlab import words
 from mqlab.facts import Facts
 from mqlab.frames import NOTHING, where
 from mqlab.models.client_ids import Risk, parse, risks
@@ -20,11 +19,11 @@ from mqlab.rocketmq.eras import Panel, Share
 from mqlab.rocketmq.shared_client_ids import Case, reserved_seconds
 from mqlab.shared.queues import place, spread
 from mqlab.shared.table import table
-from mqlab.units import clock, digits, duration, measure, number, percent, stamp
+from mqlab.units import clock, digits, measure, number, percent
 from mqlab.views.rocketmq_group import GroupView, QueueLag, queue_lags
-from mqlab.words import listed
+from mqlab.words import listed, room
 
-say = words.room("client-ids")
+say, say_of_id = room("rocketmq-tables"), room("client-ids")
 
 
 def overview(facts: Facts, view: GroupView) -> pd.DataFrame:
@@ -35,23 +34,23 @@ def overview(facts: Facts, view: GroupView) -> pd.DataFrame:
 def people(view: GroupView) -> pd.DataFrame:
     """One row per process and stay: its id, where it is, when it came and went, and whether its id was its own."""
     rows = (
-        (m.client_id, m.place, clock(stay.since), clock(stay.until), "shared" if stay.shared else "its own",
+        (m.client_id, m.place, clock(stay.since), clock(stay.until), say("shared" if stay.shared else "own"),
          where(m.evidence))
         for stay in sorted(view.stays, key=lambda s: (s.since, s.member.client_id, s.member.place))
         for m in (stay.member,)
     )  # fmt: skip
-    return table(rows, "client id|address|came|went|id is|first seen in")
+    return table(rows, "client id|address|came|went|ID is|first seen in")
 
 
 def shares(panels: Sequence[Panel]) -> pd.DataFrame:
     """Queues that fare alike: who owns them by the rule, how many processes say so, and what their offsets did."""
     rows = []
     for panel in panels:
-        when = panel.title or f"{clock(panel.era.since)} to {clock(panel.era.seen)}"
+        when = panel.title or say("span", since=panel.era.since, until=panel.era.seen)
         for alike in _alike(panel):
             first, queues = alike[0], spread(s.queue for s in alike)
             rows.append((when, first.topic, queues, len(first.owners), _who(first), _said(first), _offsets(alike)))
-    return table(rows, "when|topic|queues|owners|who|say so|offsets")
+    return table(rows, "when|topic|queues|owners|who|confirmed by|offsets")
 
 
 def waiting(facts: Facts, view: GroupView) -> pd.DataFrame:
@@ -65,7 +64,7 @@ def waiting(facts: Facts, view: GroupView) -> pd.DataFrame:
         read = f"{digits(sum(p.consumed / p.seconds for p in known))}/s" if known else NOTHING
         waits = number(max(one.peak for one in own)), number(sum(one.points[-1][1] for one in own))
         rows.append((spread(one.queue for one in own), topic, kind, came, read, *waits))
-    return table(rows, "queues|topic|fate|come in|are read|highest lag of one|waiting at the end")
+    return table(rows, "queues|topic|readers|arriving|read|highest lag of one queue|pending at the end")
 
 
 def capacity(view: GroupView) -> pd.DataFrame:
@@ -75,35 +74,35 @@ def capacity(view: GroupView) -> pd.DataFrame:
     for one in view.terms if during is not None and during.by_rule else ():
         queues = [(one.topic, *place(queue)) for queue in one.queues]
         found = owned(one.strategy, during.era.ids if during else (), queues, absent=one.absent)
-        rows.append(_capacity(one.topic, "as it was", found.capacity))
-        rows.append(_capacity(one.topic, "had each process an id of its own", found.unique_capacity))
-    return table(rows, "topic|ids|queues with an owner|processes|do useful work|work done once")
+        rows.append(_capacity(one.topic, say("as-it-was"), found.capacity))
+        rows.append(_capacity(one.topic, say("unique"), found.unique_capacity))
+    return table(rows, "topic|IDs|queues with an owner|processes|useful work|work done once")
 
 
 def _capacity(topic: str, ids: str, found: Capacity) -> Sequence[object]:
-    served = f"{found.served} of {found.queues} ({percent(found.served_share)})"
-    useful = f"as {digits(found.useful_processes)} processes"
+    served = say("served", served=found.served, queues=found.queues, share=found.served_share)
+    useful = say("useful", processes=found.useful_processes)
     return topic, ids, served, found.processes, useful, percent(found.distinct_share)
 
 
 def _overview(facts: Facts, view: GroupView) -> Iterator[tuple[str, str]]:
     if view.group is None:
-        yield "group", "this material names no consumer group of RocketMQ"
+        yield say("group"), say("no-group")
         return
-    yield "group", view.group
-    yield "topics", ", ".join(t.topic for t in view.terms) or "none named in this material"
+    yield say("group"), view.group
+    yield say("topics"), ", ".join(t.topic for t in view.terms) or say("no-topics")
     if view.broadcast:
-        yield "messages", "broadcast: each process reads every queue, so duplicate ids do no harm"
+        yield say("messages"), say("broadcast")
     elif view.terms:
-        yield "allocated by", ", ".join(dict.fromkeys(t.strategy for t in view.terms))
+        yield say("allocated"), ", ".join(dict.fromkeys(t.strategy for t in view.terms))
     counted = {s.member.client_id: s.member for s in view.stays}
-    yield "processes that came", number(len({(s.member.client_id, s.member.host) for s in view.stays}))
+    yield say("processes"), number(len({(s.member.client_id, s.member.host) for s in view.stays}))
     shared = sorted({s.member.client_id for s in view.stays if s.shared})
-    yield "ids that several processes shared", ", ".join(shared) or ("none" if counted else "nobody is listed")
+    yield say("shared-ids"), ", ".join(shared) or say("none" if counted else "unlisted")
     if view.mismatch is not None:
-        yield "members do not all read", ", ".join(view.mismatch.topics)
+        yield say("differ"), ", ".join(view.mismatch.topics)
     peaks = [lag.peak for lag in queue_lags(facts, view)]
-    yield "highest lag of one queue", number(max(peaks)) if peaks else "no offsets"
+    yield say("lag"), number(max(peaks)) if peaks else say("no-offsets")
 
 
 def _alike(panel: Panel) -> Iterator[list[Share]]:
@@ -115,13 +114,14 @@ def _alike(panel: Panel) -> Iterator[list[Share]]:
 
 def _who(share: Share) -> str:
     times = {client: share.owners.count(client) for client in share.owners}
-    return ", ".join(client if n == 1 else f"{n} × {client}" for client, n in times.items()) or "nobody"
+    return ", ".join(client if n == 1 else f"{n} × {client}" for client, n in times.items()) or say("nobody")
 
 
 def _said(share: Share) -> str:
     """Processes that name the queue, of those that should; of a queue without owner, of all that speak."""
     asked = {c: n for c, n in share.speaking.items() if not share.owners or c in {*share.owners, *share.said}}
-    return f"{sum(share.said.get(c, 0) for c in asked)} of {sum(asked.values())}" if asked else NOTHING
+    said = sum(share.said.get(client, 0) for client in asked)
+    return say("so-many", said=said, asked=sum(asked.values())) if asked else NOTHING
 
 
 def _offsets(alike: Sequence[Share]) -> str:
@@ -129,23 +129,17 @@ def _offsets(alike: Sequence[Share]) -> str:
     if not seen:
         return NOTHING
     came, read = sum(p.produced for p in seen), sum(p.consumed for p in seen)
-    return f"moved by {number(read)}, {number(came)} came in" if read else f"stand still, {number(came)} came in"
+    return say("moved" if read else "stand-still", read=read, came=came)
 
 
 def _kind(lag: QueueLag) -> tuple[str, str]:
     return lag.kind, lag.topic
 
 
-_COSTS = {
-    "lag_growth_per_second": "what waits grows by",
-    "orphans_produced_per_second": "produced to queues that nobody reads",
-    "pending_records": "messages that waited at its end",
-    "peak_lag": "most that ever waited",
-    "duplicated_records": "deliveries that were repeats, by the ledgers",
-    "duplicated_records_estimated": "deliveries that were repeats, if every process handled all of its own",
-}
-_MOST = 4
-"""Ids that are named of those alike."""
+_COSTS = (
+    "lag_growth_per_second", "orphans_produced_per_second", "pending_records", "peak_lag", "duplicated_records",
+    "duplicated_records_estimated",
+)  # fmt: skip
 
 
 def costs(facts: Facts, view: GroupView) -> pd.DataFrame:
@@ -164,7 +158,10 @@ def repeats(view: GroupView) -> pd.DataFrame:
         for queue, times in counted.by_queue.items():
             if owners.get((topic, queue)):
                 alike[topic, -owners[topic, queue], digits(times)].append(queue)
-    rows = [(spread(queues), topic, -less, f"{times} times") for (topic, less, times), queues in sorted(alike.items())]
+    rows = [
+        (spread(queues), topic, -less, say("times", times=times))
+        for (topic, less, times), queues in sorted(alike.items())
+    ]
     return table(rows, "queues|topic|owners|each message was handled")
 
 
@@ -174,43 +171,37 @@ def identities(facts: Facts, view: GroupView) -> pd.DataFrame:
     alike: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
     for client in dict.fromkeys(s.member.client_id for s in sorted(view.stays, key=lambda s: not s.shared)):
         alike[_anatomy(client, versions.get(client))].append(client)
-    rows = [
-        (", ".join(ids[:_MOST]) + (f" and {len(ids) - _MOST} more" if len(ids) > _MOST else ""), *anatomy)
-        for anatomy, ids in alike.items()
-    ]
-    return table(rows, "client id|made of|client version|another process can have the same, because|so")
+    rows = [(say("ids", ids=ids), *anatomy) for anatomy, ids in alike.items()]
+    return table(rows, "client id|made of|client version|why another process can have the same|fix")
 
 
 def _anatomy(client: str, version: str | None) -> tuple[str, str, str, str]:
     """Parts, version, risks and repair."""
     read = parse(client)
     if read is None:
-        return "something else than address and instance", version or NOTHING, NOTHING, NOTHING
-    number = ", nanosecond number" if read.nano is not None else ""
+        return say("made-otherwise"), version or NOTHING, NOTHING, NOTHING
     found = risks(read, version)
     chosen = read.pid is None or Risk.EXPLICIT_NAME in found
-    named = "configured instance name" if chosen else f"process id{number}"
-    because = listed(say("because", risk=one) for one in found) or "no reason known: the number differs in each process"
-    unit = ", unit" if read.unit else ""
-    return f"address, {named}{unit}", version or NOTHING, because, say("repair", risk=found[0]) if found else NOTHING
+    made = say("made-of", chosen=chosen, nano=read.nano is not None, units=read.unit)
+    because = listed(say_of_id("because", risk=one) for one in found) or say("no-reason")
+    return made, version or NOTHING, because, say_of_id("repair", risk=found[0]) if found else NOTHING
 
 
 def _costs(facts: Facts, view: GroupView) -> Iterator[tuple[str, str]]:
     if view.finding is None:
         return
-    for name, label in _COSTS.items():
+    for name in _COSTS:
         if name in view.finding.measures:
             value = view.finding.measures[name]
-            yield label, f"{digits(value)}/s" if name.endswith("_per_second") else measure(name, value)
+            yield say(name), f"{digits(value)}/s" if name.endswith("_per_second") else measure(name, value)
     for name in ("order", "retries"):
         if name in view.finding.facts:
-            yield name, view.finding.facts[name]
+            yield say(name), view.finding.facts[name]
     if view.case is not None and view.during is not None and view.during.orphans:
         yield from _deleted(facts, view.case)
 
 
 def _deleted(facts: Facts, case: Case) -> Iterator[tuple[str, str]]:
     seconds, said = reserved_seconds(facts)
-    kept = f"{duration(seconds)}, {'as configured' if said else 'the default of the broker'}"
-    yield "messages are kept for", kept
-    yield "the first that nobody read may be deleted from", f"{stamp(case.since + seconds)} UTC on"
+    yield say("retention"), say("kept", kept=seconds, default=not said)
+    yield say("deleted"), say("from", at=case.since + seconds)

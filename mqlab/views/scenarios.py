@@ -11,7 +11,7 @@ import pandas as pd
 from mqlab.facts import Facts
 from mqlab.frames import NOTHING
 from mqlab.kafka.rows import Behind
-from mqlab.models.draining import Forecast, Plan, Store, lasting
+from mqlab.models.draining import Forecast, Levers, Plan, Refusal, Store, lasting
 from mqlab.models.polling import ADVISED_MARGIN, largest_safe_records, smallest_safe_interval
 from mqlab.quantities import BadQuantityError
 from mqlab.scenarios import drain
@@ -22,10 +22,12 @@ from mqlab.scenarios.replay_changes import BadChangeError, changes
 from mqlab.scenarios.replay_inputs import NoReplayError
 from mqlab.shared.queues import OWN, spread
 from mqlab.shared.table import table
-from mqlab.units import Interval, clock, counted, digits, duration, number, percent, size
+from mqlab.units import Interval, digits, number, percent
 from mqlab.views.kafka_group import Phase, RebalanceView
+from mqlab.words import Text, room
 
-_COLUMNS = "with|rebalances|longest poll|polls too late|lag at the end|handed out twice"
+say, say_plan = room("replay"), room("drain")
+
 _THREADS = 4
 """An example of threads that share a poll."""
 _SESSION_MS = 45_000
@@ -54,14 +56,17 @@ def trials(facts: Facts, view: RebalanceView) -> pd.DataFrame:
     if first is None:
         return trial(None)
     others = (answered(facts, view, (pair,)) for pair in variants(view))
-    changed = (_told(found.changes, found.after) for found in others if found and found.after)
-    return table([*_known(first), *changed], _COLUMNS)
+    return _compared([*_known(first), *(_told(one.changes, one.after) for one in others if one and one.after)])
 
 
 def trial(found: ReplayAnswer | None) -> pd.DataFrame:
     """One replay beside what was recorded; empty without one."""
     changed = [_told(found.changes, found.after)] if found and found.after else []
-    return table([*(_known(found) if found else ()), *changed], _COLUMNS)
+    return _compared([*(_known(found) if found else ()), *changed])
+
+
+def _compared(rows: Sequence[Sequence[str]]) -> pd.DataFrame:
+    return table(rows, "with|rebalances|longest poll|polls too late|lag at the end|handed out twice")
 
 
 def assumptions(facts: Facts, view: RebalanceView) -> pd.DataFrame:
@@ -96,14 +101,14 @@ def _enough(late: Phase, interval: float) -> Iterator[str]:
 def _known(found: ReplayAnswer) -> Iterator[Sequence[str]]:
     known = found.recorded
     yield (
-        "as it was recorded",
+        say("recorded"),
         NOTHING if known.rebalances is None else number(known.rebalances),
         NOTHING if known.longest_poll_seconds is None else f"{digits(known.longest_poll_seconds)} s",
         NOTHING if known.late_share is None else percent(known.late_share),
         NOTHING if known.final_lag is None else number(round(known.final_lag)),
         NOTHING if known.repeated is None else number(known.repeated),
     )
-    yield _told("the replay of it", found.before)
+    yield _told(say("replayed"), found.before)
 
 
 def _told(name: str, told: Simulated) -> Sequence[str]:
@@ -113,16 +118,14 @@ def _told(name: str, told: Simulated) -> Sequence[str]:
 
 def _between(found: Interval) -> str:
     """``1,353 (1,103 to 1,603)``; bounds that agree are left out."""
-    low, likely, high = (number(round(value)) for value in (found.low, found.likely, found.high))
-    return likely if low == likely == high else f"{likely} ({low} to {high})"
+    return say("between", amount=Interval(round(found.low), round(found.likely), round(found.high)))
 
 
 def _assumed(found: ReplayAnswer) -> Iterator[tuple[str, str]]:
-    yield "time", f"{clock(found.since)} to {clock(found.until)}" + (", until a change" if found.incident else "")
-    how = "agrees with the record" if found.agrees else "does not agree with the record: take it with care"
-    yield "as it was", f"{how}, off by {percent(found.error_share)}"
+    yield say("time"), say("span", since=found.since, until=found.until, incident=found.incident)
+    yield say("as-it-was"), say("close", agrees=found.agrees, error=found.error_share)
     for sentence in found.assumed:
-        yield "assumed", sentence
+        yield say("assumed"), sentence
 
 
 def drain_answer(facts: Facts, request: Request) -> DrainAnswer | None:
@@ -140,120 +143,134 @@ def drain_plan(found: DrainAnswer | None) -> pd.DataFrame:
 
 def drain_rows(answer: DrainAnswer, tz: tzinfo = UTC) -> Iterator[tuple[str, str]]:
     """What is known of a drain as (label, sentence); a row without a label goes on with the one above."""
-    who = f"group {answer.group}: " if answer.group else ""
+    waits = {"backlog": round(answer.backlog), "queues": len(answer.queues), "inflow": answer.inflow_per_second}
+    at = _clock(answer.at, tz) if answer.at is not None else None
     over = answer.measured_seconds is not None
-    when = f", {_clock(answer.at, tz)}{' when the drain began' if over else ''}" if answer.at is not None else ""
-    waits = f"{number(round(answer.backlog))} messages wait in {counted(len(answer.queues), 'queue')}"
-    yield "DRAIN", f"{who}{waits}, {digits(answer.inflow_per_second)}/s come in{when}"
+    yield _label("drain"), say_plan("waits", group=answer.group or None, at=at, over=over, **waits)
     yield from _measured(answer, tz)
     if answer.forecast is not None:
         yield from _forecast(answer, answer.forecast)
     if answer.plan is not None and answer.store is not None:
         yield from _planned(answer, answer.plan, answer.store)
     for place, sentence in enumerate(answer.assumed):
-        yield "" if place else "ASSUMED", sentence
+        yield "" if place else _label("assumed"), sentence
+
+
+def _label(name: str) -> Text:
+    return say_plan("label", of=name)
 
 
 def _measured(answer: DrainAnswer, tz: tzinfo) -> Iterator[tuple[str, str]]:
     fall = answer.fall
     if fall is None:
         if answer.points:
-            yield ("MEASURED", "the backlog does not fall for good in this material")
+            yield _label("measured"), say_plan("never-falls")
         return
-    rate = fall.messages_per_second
-    rates = f"{digits(rate.likely)}/s ({digits(rate.low)} to {digits(rate.high)})"
-    told = f"falls since {_clock(fall.began_at, tz)} by {rates}"
-    if fall.reached_at is not None:
-        told += f", drained {_clock(fall.reached_at, tz)}"
-    elif fall.expected_at is not None and not isinf(fall.expected_at.likely):
-        told += f", at this rate drained {_clock(fall.expected_at.likely, tz)}"
-    yield ("MEASURED", told)
+    rate, expected = fall.messages_per_second, fall.expected_at
+    told = say_plan(
+        "falls",
+        began=_clock(fall.began_at, tz),
+        rate=rate.likely,
+        low=rate.low,
+        high=rate.high,
+        reached=_clock(fall.reached_at, tz) if fall.reached_at is not None else None,
+        expected=_clock(expected.likely, tz) if expected is not None and not isinf(expected.likely) else None,
+    )
+    yield _label("measured"), told
 
 
 def _forecast(answer: DrainAnswer, forecast: Forecast) -> Iterator[tuple[str, str]]:
-    took = answer.measured_seconds
-    since = "now on" if answer.fall and answer.fall.reached_at is None else "the complete rebalance"
-    told = f"never: {forecast.never}" if forecast.never else f"{forecast.seconds.words(lasting)} from {since}"
-    if forecast.start_seconds.likely and not forecast.never:
-        told += f", {duration(forecast.start_seconds.likely + forecast.seconds.likely)} from the restart"
-    if took and took.likely and not forecast.never:
-        off = forecast.seconds.likely / took.likely - 1
-        measured = took.words(duration)
-        told += f"; measured {measured}: the forecast is {percent(abs(off))} too {'long' if off > 0 else 'short'}"
-    yield ("FORECAST", told)
+    took, restart = answer.measured_seconds, forecast.start_seconds.likely
+    off = forecast.seconds.likely / took.likely - 1 if took and took.likely else None
+    told = say_plan(
+        "forecast",
+        never=forecast.never,
+        lasting=lasting(forecast.seconds),
+        since="now" if answer.fall and answer.fall.reached_at is None else "rebalance",
+        restart=restart + forecast.seconds.likely if restart else None,
+        measured=took if off is not None else None,
+        off=abs(off) if off is not None else None,
+        longer=off is not None and off > 0,
+    )
+    yield _label("forecast"), told
     for owner in sorted(forecast.owners, key=lambda owner: -owner.seconds.likely)[:6]:
         if owner.seconds.likely >= 1:
-            names = spread(name.rpartition(" ")[2] for name in owner.queues if not name.startswith(OWN))
-            took_it = "never" if isinf(owner.seconds.likely) else duration(owner.seconds.likely)
-            rates = f"{digits(owner.inflow_per_second)}/s in, takes {digits(owner.capacity_per_second)}/s"
-            told = f"{owner.name or 'nobody'} ({names}): {number(round(owner.backlog))} messages, {rates} -> {took_it}"
-            yield ("", told)
+            told = say_plan(
+                "owner",
+                owner=owner.name or None,
+                queues=spread(name.rpartition(" ")[2] for name in owner.queues if not name.startswith(OWN)),
+                backlog=round(owner.backlog),
+                inflow=owner.inflow_per_second,
+                capacity=owner.capacity_per_second,
+                seconds=None if isinf(owner.seconds.likely) else owner.seconds.likely,
+            )
+            yield "", told
 
 
-def _planned(answer: DrainAnswer, plan: Plan, store: Store) -> Iterator[tuple[str, str]]:
-    terms = (
-        f"(1 - {store.reserve_share:g}) x {number(store.capacity_writes_per_second)}"
-        f" - {number(store.load_writes_per_second)}"
-        f" - {digits(answer.inflow_per_second)} x {store.writes_per_message:g}"
+def _planned(answer: DrainAnswer, made: Plan, store: Store) -> Iterator[tuple[str, str]]:
+    told = say_plan(
+        "budget",
+        reserve=f"{store.reserve_share:g}",
+        capacity=store.capacity_writes_per_second,
+        load=store.load_writes_per_second,
+        inflow=answer.inflow_per_second,
+        writes=f"{store.writes_per_message:g}",
+        budget=made.budget_writes_per_second,
     )
-    yield ("BUDGET", f"{terms} = {digits(plan.budget_writes_per_second)} writes/s for the backlog")
-    if plan.refusal is not None:
-        yield from _refused(answer, plan)
-    else:
-        yield from _levers(answer, plan)
-    yield from _guards(plan)
+    yield _label("budget"), told
+    if made.refusal is not None:
+        yield from _refused(answer, made.refusal)
+    elif made.levers is not None:
+        yield from _levers(answer, made, made.levers)
+    yield from _guards(made)
 
 
-def _refused(answer: DrainAnswer, plan: Plan) -> Iterator[tuple[str, str]]:
-    refusal = plan.refusal
-    assert refusal is not None
-    yield ("REFUSED", f"cannot be drained online: {refusal.reason}")
-    yield ("INSTEAD", f"more than {number(round(refusal.needed_capacity_writes_per_second))} writes/s of capacity; or")
-    group = answer.group or "GROUP"
-    skipped = number(round(refusal.skipped_messages))
-    yield ("", f"skip {skipped} messages: mqadmin resetOffsetByTime -n NAMESRV -g {group} -t TOPIC -s now; or")
-    yield ("", "read them into a file with a second group from the old position, then skip them here")
+def _refused(answer: DrainAnswer, refusal: Refusal) -> Iterator[tuple[str, str]]:
+    yield _label("refused"), say_plan("refused", reason=refusal.reason)
+    yield _label("instead"), say_plan("more-capacity", capacity=round(refusal.needed_capacity_writes_per_second))
+    yield "", say_plan("skip", messages=round(refusal.skipped_messages), group=answer.group or "GROUP")
+    yield "", say_plan("read-elsewhere")
 
 
-def _levers(answer: DrainAnswer, plan: Plan) -> Iterator[tuple[str, str]]:
-    levers = plan.levers
-    assert levers is not None
-    bound = {"store": "", "pulls": ", bounded by the pulls", "order": ", bounded by one thread per queue"}
-    yield ("HOLD", f"{number(round(levers.messages_per_second))} messages/s in all{bound[plan.bounded_by]}; by one of:")
-    if levers.threads_total:
-        parts = f"{levers.threads_total} at most, {levers.threads_for_backlog} of them for the backlog"
-        yield ("", f"threads       {levers.threads_per_instance} in each of {levers.instances} instances ({parts})")
-    else:
-        yield ("", "threads       too coarse here: one more or less is more than the budget")
-    pulled = f"{answer.batch_messages} a batch from each of {len(answer.queues)} queues"
-    yield ("", f"pullInterval  {number(levers.pull_interval_ms)} ms with {pulled}")
-    each = digits(levers.messages_per_second / levers.instances)
-    yield ("", f"token bucket  {digits(levers.messages_per_second)}/s in all, {each}/s in each instance")
-    yield ("FINISH", f"{plan.seconds.words(lasting)}, {digits(plan.drained_per_second)}/s off the backlog")
-    for place, step in enumerate(plan.steps):
-        lasts = "until drained" if not step.left else f"for {duration(step.seconds)}"
-        threads = (
-            f"{step.threads_per_instance:>3} threads each" if step.threads_per_instance else "too little for threads"
+def _levers(answer: DrainAnswer, made: Plan, levers: Levers) -> Iterator[tuple[str, str]]:
+    rate, queues = levers.messages_per_second, len(answer.queues)
+    yield _label("hold"), say_plan("hold", rate=round(rate), bound=made.bounded_by)
+    each, total, extra = levers.threads_per_instance, levers.threads_total, levers.threads_for_backlog
+    many = {"each": each, "instances": levers.instances, "total": total, "backlog": extra}
+    yield "", say_plan("threads", **many) if total else say_plan("no-threads")
+    yield (
+        "",
+        say_plan("pull-interval", milliseconds=levers.pull_interval_ms, batch=answer.batch_messages, queues=queues),
+    )
+    yield "", say_plan("token-bucket", rate=rate, each=rate / levers.instances)
+    yield _label("finish"), say_plan("finish", lasting=lasting(made.seconds), rate=made.drained_per_second)
+    for place, step in enumerate(made.steps):
+        told = say_plan(
+            "step",
+            share=f"{percent(step.share):>7}",
+            rate=f"{digits(step.messages_per_second):>7}",
+            each=f"{step.threads_per_instance:>3}" if step.threads_per_instance else None,
+            going=step.left > 0,
+            seconds=step.seconds,
+            left=round(step.left),
         )
-        rate = f"{digits(step.messages_per_second):>7}/s in all, {threads}"
-        yield ("" if place else "RAMP", f"{percent(step.share):>7}  {rate}, {lasts}, {number(round(step.left))} left")
-    yield ("", "watch the store's p99 in each step; on a breach halve the rate and climb again")
+        yield "" if place else _label("ramp"), told
+    yield "", say_plan("watch")
 
 
-def _guards(plan: Plan) -> Iterator[tuple[str, str]]:
-    guard = plan.retention
+def _guards(made: Plan) -> Iterator[tuple[str, str]]:
+    guard = made.retention
     if guard is None:
-        yield ("GUARD", "retention: NOT CHECKED (give --oldest, the age of the oldest message that waits)")
+        told = say_plan("retention-unknown")
     elif guard.loss_begins_seconds is not None:
-        begins = f"begins in {duration(guard.loss_begins_seconds)}" if guard.loss_begins_seconds else "has begun"
-        yield ("GUARD", f"retention: LOSS {begins}, {number(round(guard.lost_messages))} messages in all")
+        told = say_plan("retention-loss", begins=guard.loss_begins_seconds, lost=round(guard.lost_messages))
     elif guard.margin_seconds > 0:
-        yield ("GUARD", f"retention: kept, {duration(guard.margin_seconds)} to spare")
+        told = say_plan("retention-kept", spare=guard.margin_seconds)
     else:
-        reached = duration(guard.deletion_reaches_backlog_seconds)
-        yield ("GUARD", f"retention: tight, deletion follows from {reached} on but does not overtake")
-    yield ("", f"heap: caches of a process hold up to {size(plan.heap_bytes_per_instance)}")
-    yield ("", f"pulls: one queue gives at most {digits(plan.queue_messages_per_second)}/s from the broker's disk")
+        told = say_plan("retention-tight", reached=guard.deletion_reaches_backlog_seconds)
+    yield _label("guard"), told
+    yield "", say_plan("heap", heap=made.heap_bytes_per_instance)
+    yield "", say_plan("pulls", rate=made.queue_messages_per_second)
 
 
 def _clock(at: float, tz: tzinfo) -> str:

@@ -19,7 +19,7 @@ def names(figure):
 def test_the_guilty_host_the_lag_and_the_events_are_drawn():
     assert names(timeline(*example())) == [
         "bridge-1 out", "bridge-1 in", "lag plant-report", "batch splits", "records too large", "processes exit, start",
-        "processes exit, start", "changes", "oversize record rejected",
+        "processes exit, start", "changes", "oversize-record-rejected",
     ]  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def test_findings_after_the_first_are_lanes_unless_they_are_only_notices():
     rows = [lane for lane, _, _ in event_lanes(Facts(), diagnosis(split_loop(), oversize()))]
     notice = replace(oversize(), severity=1)
 
-    assert rows == ["changes", "oversize record rejected"]
+    assert rows == ["changes", "oversize-record-rejected"]
     assert [lane for lane, _, _ in event_lanes(Facts(), diagnosis(split_loop(), notice))] == ["changes"]
 
 
@@ -134,7 +134,7 @@ def test_known_errors_of_the_class_that_leads_have_a_lane():
     said = replace(facts().of_kind("record-too-large")[0], kind="error:kafka-login-refused")
     found = replace(split_loop(), incident="authentication-failed")
 
-    assert "authentication failed" in {lane for lane, _, _ in event_lanes(Facts(episodes=(said,)), diagnosis(found))}
+    assert "authentication-failed" in {lane for lane, _, _ in event_lanes(Facts(episodes=(said,)), diagnosis(found))}
     assert not event_lanes(Facts(episodes=(said,)), replace(diagnosis(), changes=()))
 
 
@@ -155,7 +155,7 @@ def test_the_text_tells_the_incident_what_waits_and_how_many_marks_there_are():
     assert told(*example()) == (
         "Timeline from 12:17:26 to 12:25:00 UTC. The incident begins at 12:20:44 and lasts until 12:23:16. "
         "Lag of plant-report: at most 72 messages, at 12:21:20. Marks: batch splits (20), records too large (2), "
-        "processes exit, start (5), changes (1), oversize record rejected (1)."
+        "processes exit, start (5), changes (1), oversize-record-rejected (1)."
     )
 
 

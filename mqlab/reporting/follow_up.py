@@ -17,12 +17,11 @@ from mqlab.frames import where
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.chronology import Chronology
 from mqlab.reporting.evidence import DELIVERY, Dossier, family, harmful
-from mqlab.reporting.impact import AGAIN, GONE
+from mqlab.reporting.impact import AGAIN, AGAIN_AT_MOST, GONE
 from mqlab.scope import out_of_scope
 
 say = words.room("follow-up")
 
-_NONE = "None needed"
 _RECOVERED = ("backlog-drain",)
 """Notices that say that a consequence is over."""
 _SECOND = 1.0
@@ -123,7 +122,8 @@ def _spared(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
     """Loss that did not happen: only where it was really looked for, and nothing else counted any."""
     checked = sorted(slug for slug in diagnosis.clear if family(slug) == DELIVERY)
     counted = {name for one in diagnosis.findings for name, value in one.measures.items() if value}
-    hurt = counted & {*GONE, *AGAIN} or any(family(one.incident) == DELIVERY for one in diagnosis.findings)
+    hurt = bool(counted & {*GONE, *AGAIN, AGAIN_AT_MOST})
+    hurt = hurt or any(family(one.incident) == DELIVERY for one in diagnosis.findings)
     hurt = hurt or any(way.gaps or any(stage.again for stage in way.stages) for way in diagnosis.chains)
     hurt = hurt or any(one.losses or one.doubled or one.outcome is Outcome.UNKNOWN for one in audits(facts))
     if checked and not hurt:
@@ -145,7 +145,7 @@ def _suggested(found: Sequence[Dossier]) -> Iterator[Action]:
             continue
         now = [finding.mitigate] if finding.ongoing else []
         for what in (*now, finding.remedy):
-            if what and not what.startswith(_NONE) and what not in seen:
+            if what and not words.is_idle(what) and what not in seen:
                 seen.add(what)
                 yield Action(what, href=f"#{one.anchor}", verify=finding.verify if what == finding.remedy else "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
-from statistics import median, quantiles
+from statistics import median, median_low, quantiles
 
 from mqlab import words
 from mqlab.facts import Facts
@@ -161,14 +161,20 @@ def _unmoved(queues: Mapping[str, Points], step: Stretch) -> bool:
 
 
 def climb(queues: Mapping[str, Points]) -> Stretch | None:
-    """From the last time at which lag was about as low as ever before its peak, to the peak; None without a rise."""
+    """From the last time at which lag was as low as usual before it rose to its peak, to the peak; None without a rise.
+
+    What is usual is the median of the time up to the last moment at which it was about as low as ever. A rise that was
+    not worked off is part of the next one: a dip between them does not reach down to what was usual.
+    """
     points = totals(queues)
     peak = max(range(len(points)), key=lambda n: (points[n][1], -n), default=0)
     before = points[: peak + 1]
     if len(before) < 2:
         return None
     low = min(waiting for _, waiting, _ in before)
-    start = max(at for at, waiting, _ in before if waiting <= low + _ABOUT * (before[-1][1] - low))
+    calm = max(n for n, (_, waiting, _) in enumerate(before) if waiting <= low + _ABOUT * (before[-1][1] - low))
+    usual = median_low(waiting for _, waiting, _ in before[: calm + 1])
+    start = max(at for at, waiting, _ in before[: calm + 1] if waiting <= usual)
     return stretch_between(queues, start, before[-1][0]) if start < before[-1][0] else None
 
 

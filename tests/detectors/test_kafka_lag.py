@@ -77,6 +77,31 @@ def test_a_stable_group_that_is_slower_than_the_producers_is_slow():
     assert told(slow_consumer, describe(*GROWS)) == SLOW
 
 
+def slow(*legs):
+    """Begin in seconds, peak."""
+    (finding,) = slow_consumer.detect(facts(describe(*legs))).findings
+    return finding.started_at.timestamp() - at(0), finding.measures["peak_lag"]
+
+
+def test_a_rise_begins_with_its_first_part_that_was_not_worked_off():
+    dip = ((20, 10, 4), (10, 10, 20))
+    assert slow((100, 10, 10), *dip, (300, 10, 4))[0] == 100
+    worked_off = ((20, 10, 4), (20, 10, 20))
+    assert slow((100, 10, 10), *worked_off, (300, 10, 4))[0] == 140
+
+
+def test_the_teeth_of_commits_do_not_begin_a_rise():
+    teeth = [leg for _ in range(4) for leg in ((10, 10, 9), (10, 10, 11))]
+    assert slow(*teeth, (300, 10, 4))[0] == 80
+
+
+def test_what_waits_after_a_restart_is_no_peak_of_the_slow_members_before_it():
+    (rise, peak), restart = slow((100, 10, 10), (300, 10, 4)), ((60, 10, 0, "-"), (200, 10, 60, "b"))
+    begin, waited = slow((100, 10, 10), (300, 10, 4), *restart)
+    assert begin == rise
+    assert 0.9 * peak < waited <= peak
+
+
 def test_what_its_polls_could_do_proves_it_or_speaks_against_it():
     busy, idle = polls(400, 120, 10), polls(400, 1200, 10)
     assert told(slow_consumer, describe(*GROWS), busy) == SLOW

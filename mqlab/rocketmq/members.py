@@ -159,6 +159,12 @@ def reserved_seconds(facts: Facts | None) -> float | None:
     return min((int(hours) * 3600.0 for hours in told if hours.isdigit()), default=None)
 
 
+def deleting_hours(facts: Facts) -> tuple[str, ...]:
+    """The hours at which brokers delete files that are old enough (deleteWhen), as settings tell."""
+    told = (s.value for s in facts.settings if s.key == "deleteWhen")
+    return tuple(sorted({hour for value in told for hour in value.split(";") if hour.isdigit()}, key=int))
+
+
 Process = tuple[str, str, str]
 """(host, client id, place where the id alone tells no process)."""
 

@@ -5,7 +5,7 @@ The texts stand in ``catalogue.toml``, which is read at first use; the pages of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,9 @@ from mqlab import plugins
 from mqlab.commands import Command, commands, read_toml
 from mqlab.errors import PluginError
 from mqlab.plugins.entries import ensure_fits
+from mqlab.words import room
+
+say = room("catalogue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +96,10 @@ class Incident:
     @property
     def explain(self) -> str:
         """A page for an engineer: mechanism, check by hand, mitigation, fix and check that it worked."""
-        where = ", ".join(self.systems) + (", benign" if self.benign else "")
-        where += f"; no rule yet for {', '.join(self.elsewhere)}" if self.elsewhere else ""
+        return self.page()
+
+    def page(self, told: Callable[[str], str] = str) -> str:
+        """The same, what is made of values *told* in another language."""
         sections = {
             "What happens": self.what,
             "How it works": self.mechanism,
@@ -107,7 +112,8 @@ class Incident:
             "What mqlab needs to see": "\n".join(f"- {need}" for need in self.needs),
             "Commands that fetch it": "\n".join(f"    {line}" for line in self.fetch),
         }
-        head = f"## {self.slug}\n\n{self.title} ({where})."
+        where = {"systems": self.systems, "elsewhere": self.elsewhere or None, "benign": self.benign}
+        head = f"## {self.slug}\n\n{told(say('title', title=self.title, **where))}"
         return head + "".join(f"\n\n### {name}\n\n{text.strip(chr(10))}" for name, text in sections.items()) + "\n"
 
 

@@ -7,7 +7,7 @@ A known error is a line that names the trouble itself. ``formats.known_errors`` 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,8 @@ class KnownError:
     """Regex by which some of them are told from the others: their reason and first line are searched."""
     unless: tuple[str, ...] = ()
     """Kinds of events that, before it in the same log, say that it is their consequence."""
+    by_broker: bool = False
+    """Its peer is a broker: a name server that does the same is no sign of the class."""
     fatal: bool = False
     """One line suffices."""
     vague: bool = False
@@ -67,15 +69,14 @@ class KnownError:
         """True where an event of its kind is this error."""
         return not self.where or re.search(self.where, f"{reason or ''} {line}") is not None
 
-    @property
-    def explain(self) -> str:
-        """A page about it: what it means, usual causes, what to check, repair."""
+    def page(self, told: Callable[[str], str] = str) -> str:
+        """A page about it: what it means, usual causes, what to check, repair; what is made of values is *told*."""
         causes = "".join(f"{number}. {cause}\n" for number, cause in enumerate(self.causes, start=1))
         return (
             f"## {self.name}\n\n{self.means}\n\n"
-            f"Software: {self.software}. Versions: {self.versions}. A sign of: {self.incident}.\n\n"
+            f"{told(say('whose', software=self.software, versions=self.versions, incident=self.incident))}\n\n"
             f"### Usual causes\n\n{causes}\n### Check\n\n{self.check}\n\n### Fix\n\n{self.fix}\n\n"
-            f"Source: {self.source}.\n"
+            f"{told(say('source', source=self.source))}\n"
         )
 
 

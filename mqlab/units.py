@@ -90,11 +90,6 @@ def measure(name: str, value: float) -> str:
     return duration(value) if words[-1] == "seconds" else number(value)
 
 
-def told(measures: Mapping[str, float], name: str) -> str:
-    """The measure called *name*, with its bounds where they are known: ``867 MB (745 MB to 867 MB)``."""
-    return interval(measures, name).words(lambda value: measure(name, value))
-
-
 def interval(measures: Mapping[str, float], name: str) -> Interval:
     """The measure called *name* with its bounds, which are itself where none are known."""
     likely = measures[name]

@@ -30,7 +30,7 @@ def test_the_topic_that_is_looked_at_is_told_in_a_few_lines():
         ["outcome", "lost"],
         ["what that means", FAILOVER.statement],
         ["lost in the log", "1,562: acks1-failover-loss"],
-        ["pending at group sink", "4,440: not lost, only not read yet"],
+        ["pending at group sink", "4,440: not lost, not read yet"],
     ]
 
 
@@ -71,10 +71,10 @@ def test_doubles_are_told_with_their_copies():
 
 def test_log_ends_stand_in_the_order_in_which_they_were_told():
     assert [row[:8] for row in rows(delivery_tables.replicas(A_FAILOVER))] == [
-        ["0", "10:04:40", "1", "starts as leader", "1,032", "–", "–", "–"],
-        ["0", "10:04:40", "3", "starts as follower", "1,031", "–", "–", "–"],
-        ["0", "10:05:20", "2", "starts as follower", "2,606", "–", "–", "–"],
-        ["0", "10:05:22", "2", "its log is cut", "1,032", "–", "–", "–"],
+        ["0", "10:04:40", "1", "started as leader", "1,032", "–", "–", "–"],
+        ["0", "10:04:40", "3", "started as follower", "1,031", "–", "–", "–"],
+        ["0", "10:05:20", "2", "started as follower", "2,606", "–", "–", "–"],
+        ["0", "10:05:22", "2", "log truncated", "1,032", "–", "–", "–"],
     ]
 
 
@@ -94,7 +94,7 @@ def test_tables_stay_empty_where_nothing_is_told(view):
 
 def test_material_without_a_topic_says_so():
     assert rows(delivery_tables.answer(AuditView(None))) == [
-        ["topic", "this material names no topic of Kafka that could be audited"]
+        ["topic", "no Kafka topic that could be audited in this material"]
     ]
 
 

@@ -53,8 +53,8 @@ def test_a_plan_from_options_alone_is_one_screen(run):
 
     assert (code, err) == (0, "")
     assert out == (
-        "DRAIN    3,600,000 messages wait in 16 queues, 500/s come in\n"
-        "FORECAST 17.1 min (14.5 min to 20.3 min) from the complete rebalance\n"
+        "DRAIN    3,600,000 messages pending in 16 queues, 500/s arriving\n"
+        "FORECAST 17.1 min (14.5 min to 20.3 min) from the end of the rebalance\n"
         "         instance 1 (0-3): 900,000 messages, 125/s in, takes 1,000/s -> 17.1 min\n"
         "         instance 2 (4-7): 900,000 messages, 125/s in, takes 1,000/s -> 17.1 min\n"
         "         instance 3 (8-11): 900,000 messages, 125/s in, takes 1,000/s -> 17.1 min\n"
@@ -69,9 +69,9 @@ def test_a_plan_from_options_alone_is_one_screen(run):
         "          50.0 %    1,350/s in all,   6 threads each, for 5.00 min, 3,217,500 left\n"
         "          75.0 %    1,775/s in all,   8 threads each, for 5.00 min, 2,835,000 left\n"
         "         100.0 %    2,200/s in all,  11 threads each, until drained, 0 left\n"
-        "         watch the store's p99 in each step; on a breach halve the rate and climb again\n"
+        "         watch the store's p99 in each step; if it breaches its limit, halve the rate and climb again\n"
         "GUARD    retention: kept, 45.3 h to spare\n"
-        "         heap: caches of a process hold up to 4.00 MB\n"
+        "         heap: the caches of a process take up to 4.00 MB\n"
         "         pulls: one queue gives at most 1,600/s from the broker's disk\n"
         "ASSUMED  backlog and inflow are spread evenly over the queues\n"
     )
@@ -81,14 +81,14 @@ def test_without_a_budget_the_screen_refuses_and_says_what_to_do_instead(run):
     _, out, _ = run(PLAN.replace("--inflow 500", "--inflow 2500"))
 
     assert "= -200 writes/s for the backlog" in out
-    assert "REFUSED  cannot be drained online: of 3,500 writes/s the normal load and the new messages take 3,700" in out
+    assert "REFUSED  cannot be drained online: normal load and new messages take 3,700 of 3,500 writes/s" in out
     assert "skip 3,600,000 messages: mqadmin resetOffsetByTime -n NAMESRV -g GROUP -t TOPIC -s now" in out
     assert "FINISH" not in out
 
 
 def test_restart_and_rebalance_are_added_beside_the_forecast(run):
     out = run("--backlog 600 --queues 2 --response-time 10ms --threads 1 --restart 57s")[1]
-    assert "FORECAST 6.00 s (5.22 s to 6.90 s) from the complete rebalance, 63.0 s from the restart\n" in out
+    assert "FORECAST 6.00 s (5.22 s to 6.90 s) from the end of the rebalance, 63.0 s from the restart\n" in out
 
 
 def test_json_holds_the_same_and_never_is_null(run):
@@ -105,12 +105,12 @@ def test_json_holds_the_same_and_never_is_null(run):
 @pytest.mark.usefixtures("material")
 def test_material_tells_backlog_inflow_and_group_and_options_win(run):
     _, out, _ = run("some.txt --response-time 10ms --instances 2 --threads 1")
-    assert "DRAIN    group orders: 600 messages wait in 2 queues, 20.0/s come in, 10:01:00" in out
+    assert "DRAIN    group orders: 600 messages pending in 2 queues, 20.0/s arriving, 10:01:00" in out
     assert "instance 2 (b 1): 600 messages, 10.0/s in, takes 100/s -> 6.60 s" in out
-    assert "ASSUMED  queues are dealt in blocks among the instances (AVG), all ids unique" in out
+    assert "ASSUMED  queues are allocated to instances in blocks (AVG), all IDs unique" in out
 
     _, out, _ = run("some.txt --response-time 10ms --instances 2 --backlog 1000 --inflow 0")
-    assert "1,000 messages wait in 2 queues, 0/s come in" in out
+    assert "1,000 messages pending in 2 queues, 0/s arriving" in out
     assert "20 threads in each instance (the client's default)" in out
 
 
@@ -124,13 +124,13 @@ def test_a_drain_in_the_material_is_measured_and_the_forecast_is_held_against_it
     over = drained(0, 500, 600, 480, 360, 240, 120, 0, 0, 0)
     monkeypatch.setattr(groups, "opened", lambda **_: (SimpleNamespace(facts=over), UTC))
     assert run("some.txt --response-time 100ms --threads 1 --instances 1")[1].splitlines()[:3] == [
-        "DRAIN    group g: 600 messages wait in 1 queue, 10.0/s come in, 10:02:00 when the drain began",
-        "MEASURED falls since 10:02:00 by 2.00/s (1.98 to 2.02), drained 10:06:55",
+        "DRAIN    group g: 600 messages pending in 1 queue, 10.0/s arriving, 10:02:00 when the drain began",
+        "MEASURED falling since 10:02:00 at 2.00/s (1.98 to 2.02), drained at 10:06:55",
         "FORECAST never: instance 1 takes at most 10.0 messages/s, its queues receive 10.0 messages/s",
     ]
     _, _, told, more = run("some.txt --response-time 80ms --threads 1 --instances 1")[1].splitlines()[:4]
     assert f"{told} {more.strip()}" == (
-        "FORECAST 3.92 min (121 s to 26.5 min) from the complete rebalance; measured 4.92 min (3.92 min to "
+        "FORECAST 3.92 min (121 s to 26.5 min) from the end of the rebalance; measured 4.92 min (3.92 min to "
         "5.92 min): the forecast is 20.3 % too short"
     )
 
@@ -139,10 +139,10 @@ def test_a_drain_under_way_is_expected_to_end(run, monkeypatch):
     under_way = drained(0, 500, 600, 480, 360, 240)
     monkeypatch.setattr(groups, "opened", lambda **_: (SimpleNamespace(facts=under_way), UTC))
     out = run("some.txt --instances 1")[1].splitlines()
-    assert out[0].endswith("240 messages wait in 1 queue, 10.0/s come in, 10:05:00")
+    assert out[0].endswith("240 messages pending in 1 queue, 10.0/s arriving, 10:05:00")
     foretold = run("some.txt --instances 1 --response-time 50ms --threads 1")[1].splitlines()[2]
     assert foretold == "FORECAST 22.8 s (16.9 s to 33.1 s) from now on"
-    assert out[1] == "MEASURED falls since 10:02:00 by 2.00/s (1.97 to 2.03), at this rate drained 10:06:55"
+    assert out[1] == "MEASURED falling since 10:02:00 at 2.00/s (1.97 to 2.03), at this rate drained at 10:06:55"
 
 
 @pytest.mark.parametrize(

@@ -37,14 +37,14 @@ STOPPED = episode("broker-stopping", 50, "logs/server.log")
 @pytest.mark.parametrize(
     ("a", "rows", "more", "because"),
     [
-        (before(), EARLIER, {"first": "09:00", "last": "09:10"}, "B does not begin after the incident of A"),
-        (before(), AFTER, {"first": None, "last": None}, "Nothing in B is dated"),
-        (before(), (AFTER[0], group("till", since="11:00", until="11:10")), {}, "B tells nothing of shop"),
-        (before(), (log("b.log", "kafka-broker-log"), AFTER[1]), {}, "A's finding was read from what B lacks: log of"),
-        (before(), (AFTER[0], group(since="11:00", until="11:10", records=2999)), {}, "B carried less"),
-        (before(), AFTER, {"last": "11:01"}, "B covers 60.0 s, less than the 120 s that it lasted in A"),
-        (before(STOPPED), AFTER, {}, "It was not put to the test: shortly before the onset A tells of"),
-        (before(facts={"cause": "a release"}), AFTER, {}, "In A its cause was: a release"),
+        (before(), EARLIER, {"first": "09:00", "last": "09:10"}, "too-early"),
+        (before(), AFTER, {"first": None, "last": None}, "undated"),
+        (before(), (AFTER[0], group("till", since="11:00", until="11:10")), {}, "nothing-in-b"),
+        (before(), (log("b.log", "kafka-broker-log"), AFTER[1]), {}, "lacking"),
+        (before(), (AFTER[0], group(since="11:00", until="11:10", records=2999)), {}, "less-load"),
+        (before(), AFTER, {"last": "11:01"}, "too-short"),
+        (before(STOPPED), AFTER, {}, "not-tested"),
+        (before(facts={"cause": "a release"}), AFTER, {}, "cause"),
     ],
 )  # fmt: skip
 def test_what_b_could_not_have_shown_is_no_repair(a, rows, more, because):
@@ -56,7 +56,7 @@ def test_what_b_could_not_have_shown_is_no_repair(a, rows, more, because):
     told = answer.answer(a, b)
 
     assert told.kind == answer.NOT_SHOWN
-    assert [one for one in told.open if one.startswith(because)]
+    assert because in {one.key for one in told.open}
 
 
 def test_what_is_there_again_before_a_class_that_stays_away_puts_the_repair_to_the_test():
@@ -78,14 +78,14 @@ def test_a_class_that_b_was_not_checked_for_is_never_repaired(more):
     told = answer.answer(before(), side(AFTER, **LATER | {"clear": ()} | more))
 
     assert told.kind == answer.UNKNOWN
-    assert "no repair" in told.sentence
+    assert told.sentence.key in ("not-checked-in-b", "no-repair")
 
 
 def test_a_class_that_was_disproved_in_b_is_no_repair():
     told = answer.answer(before(), side(AFTER, **LATER | {"clear": (), "rejected": [(LATE, "all left in order")]}))
 
     assert told.kind == answer.NOT_SHOWN
-    assert "disproved (all left in order)" in told.open[0]
+    assert (told.open[0].key, told.open[0].values["because"]) == ("disproved", "all left in order")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_class_that_a_was_not_checked_for_is_not_called_new_in_b():
     b, healthy = before(), {"first": "09:00", "last": "09:10"}
 
     new = answer.answer(side((), clear=(LATE,), **healthy), b)
-    assert (new.kind, new.open) == (answer.NEW, ("A tells nothing of shop, where it is in B.",))
+    assert (new.kind, [one.key for one in new.open]) == (answer.NEW, ["nothing-in-a"])
     assert answer.answer(side((), not_checked=[(LATE, "logs")], **healthy), b).kind == answer.UNKNOWN
 
 
@@ -131,9 +131,9 @@ def test_classes_read_by_where_they_ended():
     b = side((), (), clear=("session-timeout",), not_checked=[("rolling-restart", "logs"), (LATE, "the client's log")])
 
     assert [(row.incident, row.a, row.b, row.reading) for row in differences.classes(a, b)] == [
-        (LATE, "found", "not checked", "not known: in B it is not checked"),
-        ("rolling-restart", "clear", "not checked", "cannot be compared: not checked in B"),
+        (LATE, "found", "not checked", "unknown: in B it is not checked"),
         ("session-timeout", "rejected", "clear", "found in neither"),
+        ("rolling-restart", "clear", "not checked", "not comparable: not checked in B"),
     ]
 
 

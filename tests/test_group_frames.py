@@ -42,15 +42,15 @@ def rows(frame):
 def test_the_overview_names_the_shared_id(known):
     told = dict(rows(rocketmq_tables.overview(*known)))
     assert told["group"] == GROUP
-    assert told["ids that several processes shared"] == "172.17.0.1@9"
-    assert told["allocated by"] == "AVG"
+    assert told["client IDs shared by several processes"] == "172.17.0.1@9"
+    assert told["allocation strategy"] == "AVG"
 
 
 def test_the_overview_says_that_no_id_is_shared():
     every = facts(listings(0, 300, 20, "A@1 10.0.0.1:1", "A@2 10.0.0.2:1"))
     told = dict(rows(rocketmq_tables.overview(every, group_view(every, diagnosis()))))
-    assert told["ids that several processes shared"] == "none"
-    assert told["highest lag of one queue"] == "no offsets"
+    assert told["client IDs shared by several processes"] == "none"
+    assert told["highest lag of one queue"] == "no offsets in the material"
 
 
 def test_people_are_listed_by_when_they_came():
@@ -63,9 +63,9 @@ def test_people_are_listed_by_when_they_came():
 
 def test_queues_that_fare_alike_are_one_row(known):
     assert rows(rocketmq_tables.shares([known[1].during])) == [
-        ["while the id is shared", TOPIC, "broker-a 0-1", "2", "2 × 172.17.0.1@9", "2 of 2",
-         "moved by 1,560, 1,560 came in"],
-        ["while the id is shared", TOPIC, "broker-a 2-3", "0", "nobody", "0 of 2", "stand still, 1,560 came in"],
+        ["while the ID was shared", TOPIC, "broker-a 0-1", "2", "2 × 172.17.0.1@9", "2 of 2",
+         "advanced by 1,560; 1,560 arrived"],
+        ["while the ID was shared", TOPIC, "broker-a 2-3", "0", "nobody", "0 of 2", "stood still; 1,560 arrived"],
     ]  # fmt: skip
 
 
@@ -79,16 +79,16 @@ def test_what_waits_is_told_by_what_became_of_the_queues(known):
 def test_the_work_that_was_of_use_is_compared_with_ids_of_their_own(known):
     assert rows(rocketmq_tables.capacity(known[1])) == [
         [TOPIC, "as it was", "2 of 4 (50.0 %)", "2", "as 1.00 processes", "50.0 %"],
-        [TOPIC, "had each process an id of its own", "4 of 4 (100.0 %)", "2", "as 2.00 processes", "100.0 %"],
+        [TOPIC, "with a unique ID per process", "4 of 4 (100.0 %)", "2", "as 2.00 processes", "100.0 %"],
     ]
 
 
 def test_costs_tell_growth_repeats_and_when_retention_deletes(known):
     told = dict(rows(rocketmq_tables.costs(*known)))
-    assert told["what waits grows by"] == told["produced to queues that nobody reads"] == "6.00/s"
-    assert told["deliveries that were duplicates, by the ledgers"] == "200"
-    assert told["messages are kept for"] == "2.00 days, as configured"
-    assert told["the first that nobody read may be deleted from"].endswith("10:00:00 UTC on")
+    assert told["backlog grew by"] == told["sent to queues that nobody reads"] == "6.00/s"
+    assert told["duplicate deliveries, by the ledgers"] == "200"
+    assert told["retention"] == "2.00 days, as configured"
+    assert told["oldest unread message may be deleted"].endswith("10:00:00 UTC")
     assert rows(rocketmq_tables.repeats(known[1])) == [["broker-a 0-1", TOPIC, "2", "2.00 times"]]
 
 
@@ -115,9 +115,7 @@ def test_the_drain_is_forecast_and_planned(known):
 
 def test_without_a_group_every_table_is_empty_and_says_so():
     nobody = GroupView(None)
-    assert rows(rocketmq_tables.overview(Facts(), nobody)) == [
-        ["group", "this material names no consumer group of RocketMQ"]
-    ]
+    assert rows(rocketmq_tables.overview(Facts(), nobody)) == [["group", "no RocketMQ consumer group in this material"]]
     tables = (
         rocketmq_tables.people(nobody), rocketmq_tables.shares(nobody.panels), rocketmq_tables.waiting(Facts(), nobody),
         rocketmq_tables.capacity(nobody), rocketmq_tables.costs(Facts(), nobody), rocketmq_tables.repeats(nobody),

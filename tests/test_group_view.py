@@ -60,7 +60,7 @@ def test_before_during_and_after_are_drawn_and_what_unique_ids_would_have_given(
     )  # fmt: skip
     moving = [queue(f"broker-a/{n}", [(120, 3, 3), (300, 3, 3 if n < 2 else 0), (260, 3, 9)]) for n in range(4)]
     view = group_view(facts(*rows, *moving), diagnosis())
-    assert [p.title for p in view.panels] == ["before", "while the id is shared", "after"]
+    assert [p.title for p in view.panels] == ["before", "while the ID was shared", "after"]
     assert view.during is view.panels[1]
     assert [s.queue for s in view.during.orphans] == ["broker-a/2", "broker-a/3"]
     assert [len(s.owners) for s in view.unique.shares] == [1, 1, 1, 1]

@@ -60,7 +60,7 @@ def test_medians_say_of_how_many_and_leave_out_what_was_noted_before_the_onset()
 
     assert history.times(told) == (
         "Time to detect: median 120 s, from 60.0 s to 3.00 min (n = 3 of 4 incidents).",
-        "Left out, noted before the onset that the data show: a.",
+        "Left out, since incident.yml has an earlier time than the onset in the data: a.",
     )
     assert history.summary(told) == "5 entries: 4 with an incident, 1 that could not be read."
 

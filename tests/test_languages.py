@@ -1,41 +1,35 @@
-"""Texts in another language: found as the templates they are made from, shown on screens and pages."""
+"""Texts in another language: filled again or known as a whole, shown on screens and pages."""
 
 import ast
 import re
+from importlib import resources
 from io import BytesIO
 from pathlib import Path
-from time import process_time
 from types import SimpleNamespace
 
 import plain_reading
 import pytest
 from babel.messages.extract import extract
+from babel.messages.pofile import read_po
 from click.testing import CliRunner
 
 from mqlab import report, screen, words
 from mqlab.cli import commands
 from mqlab.delivery.audit import audits
-from mqlab.languages import UnknownLanguageError, extraction, keep, pages, said, speak
-from mqlab.languages.translation import Translator, messages
-from mqlab.languages.width import cells, wrapped
+from mqlab.languages import UnknownLanguageError, extraction, fixed, keep, said, speak
+from mqlab.languages.fixed import messages
 from mqlab.mqtt.chain import ways
 from mqlab.notes import IncidentNotes
 from mqlab.screens.audit import audit_screen
 from mqlab.shared.table import table
+from mqlab.terminal import cells, wrapped
 from mqlab.verdict import diagnose
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 
-PLACE = re.compile(r"\{\d+\}")
 ENGLISH = re.compile(r"(?<![\w.\-/:=$_`@*])[A-Za-z]?[a-z]+(?: [a-z]+)+(?![\w\-/=_`@*]|[.:]\w)")
 """Two words of prose, outside of what stays: code, quoted lines, commands of mqlab."""
 STAYS = re.compile(r"<(script|style|pre|code)\b.*?</\1>|<[^>]*>|\"[^\"]*\"|&quot;.*?&quot;|mqlab [a-z-]+", re.DOTALL)
-KNOWN = {
-    "{0} record{|s} of {1} {is|are} gone": "{1} 的 {0} 条消息不见了",
-    "a follower without them took over": "没有这些消息的 follower 接管",
-    "Consumers are slow": "消费者很慢",
-    "Restart it; side effect: one rebalance": "重启它；副作用：一次再均衡",
-}
 
 
 @pytest.fixture
@@ -45,73 +39,31 @@ def chinese():
     speak("en")
 
 
-def templates(source):
-    found = extraction.Texts(labels=True)
-    found.visit(ast.parse(source))
-    return list(found.found)
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("4,310 records of orders are gone", "orders 的 4,310 条消息不见了"),
-        ("1 record of orders is gone.", "orders 的 1 条消息不见了。"),
-        (
-            "consumers are slow; 2 records of a, b are gone: a follower without them took over",
-            "消费者很慢；a, b 的 2 条消息不见了：没有这些消息的 follower 接管",
-        ),
-        ("Restart it; side effect: one rebalance. Consumers are slow.", "重启它；副作用：一次再均衡。消费者很慢。"),
+        ("lag", "积压"),
+        ("Lag", "积压"),
+        ("UNDETERMINED", "未能确定"),
+        ("Every class could be checked", "Every class could be checked"),
         ("3.2 min", "3.2 分钟"),
         ("2026-11-22 07:00:00 UTC", "2026年11月22日 07:00:00 UTC"),
         ("orders, payments; max.poll.records = 500", "orders, payments; max.poll.records = 500"),
-        (
-            "Worker - it says consumers are slow and gives up at last",
-            "Worker - it says consumers are slow and gives up at last",
-        ),
+        ("Worker - it says that the lag is high", "Worker - it says that the lag is high"),
+        ("x" * 4096, "x" * 4096),
     ],
 )
-def test_a_text_is_told_by_the_template_it_was_made_from(text, told):
-    assert Translator(KNOWN)(text) == told
-
-
-@pytest.mark.parametrize("name", ["x" * 4096, "records of " * 380, "a; b: c, (d. e) " * 250, "(" * 4096])
-def test_names_of_four_kilobytes_take_no_time(name):
-    begun = process_time()
-    told = Translator(KNOWN)(f"7 records of {name} are gone")
-    assert process_time() - begun < 1
-    assert name[:1] in told
-
-
-def test_names_of_the_material_stay_whatever_words_they_are_made_of():
-    told = Translator(KNOWN | {"events": "事件"})
-    assert told("3 records of events are gone") == "事件的 3 条消息不见了"
-    told.keep(["events"])
-    assert told("3 records of events are gone") == "events 的 3 条消息不见了"
-
-
-def test_texts_of_code_are_templates_with_their_choices():
-    source = """
-def told(facts):
-    '''Docstrings are read by nobody here.'''
-    if facts["some key of it"] == "a value of it":
-        why = f"{count} record{'s' if count != 1 else ''} of {topic}{f' on {node}' if node else ''} are gone. Do so."
-    return counted(lost, "lost message"), line("STATUS", why), why.startswith("some words here")
-"""
-    assert templates(source) == [
-        "{0} record{|s} of {1} on {2} are gone",
-        "Do so",
-        "{0} record{|s} of {1} are gone",
-        "{0} lost message{|s}",
-        "STATUS",
-    ]
+@pytest.mark.usefixtures("chinese")
+def test_a_text_of_no_room_is_told_if_it_is_known_as_a_whole(text, told):
+    assert said(text) == told
 
 
 @pytest.mark.usefixtures("chinese")
-def test_a_page_is_told_without_its_code_and_with_its_marks():
-    html = '<html lang="en"><p title="the producer\'s log">&amp; <b>the producer\'s log</b></p><pre>expired token</pre>'
-    told = pages.page(html)
-    assert told.startswith('<html lang="zh-CN">')
-    assert told.endswith('title="生产者的日志">&amp; <b>生产者的日志</b></p><pre>expired token</pre>')
+def test_names_of_the_material_stay_whatever_words_they_are_made_of(monkeypatch):
+    monkeypatch.setattr(fixed, "_KEPT", set())
+    fixed.keep(["events"])
+    assert said("events") == "events"
+    assert said(words.room("delivery-path")("topic", topic="events", parts=("lag",))) == "events：积压"
 
 
 def test_lines_end_where_two_columns_for_each_chinese_character_are_full():
@@ -135,11 +87,19 @@ def test_the_catalogue_is_told_in_chinese():
     assert said("no such text here") == "no such text here"
 
 
-def test_no_text_is_missing_and_each_place_is_told():
+def test_no_fixed_text_is_missing():
     found = {text for texts in extraction.texts().values() for text in texts}
-    known = messages("zh")
-    assert sorted(found - known.keys()) == []
-    assert [text for text, told in known.items() if set(PLACE.findall(text)) != set(PLACE.findall(told))] == []
+    assert sorted(found - messages("zh").keys()) == []
+
+
+def test_every_term_stands_in_the_code():
+    package = resources.files("mqlab")
+    with package.joinpath("languages/zh/terms.po").open("rb") as stream:
+        terms = {str(one.id) for one in read_po(stream) if one.id}
+    code = [ast.parse(file.read_bytes()) for file in package.rglob("*.py")]
+    said = {one.value for tree in code for one in ast.walk(tree) if isinstance(one, ast.Constant)}
+    parts = {part.lower() for text in said if isinstance(text, str) for part in text.split("|")}
+    assert sorted(term for term in terms if term.lower() not in parts) == []
 
 
 def headers():

@@ -77,7 +77,7 @@ def test_only_a_group_that_members_fell_out_of_is_replayed():
 
 def test_the_record_its_replay_and_each_change_stand_below_each_other(known):
     told = rows(trials(*known))
-    assert [row[0] for row in told] == ["as it was recorded", "the replay of it", *variants(known[1])]
+    assert [row[0] for row in told] == ["as recorded", "replayed unchanged", *variants(known[1])]
     assert told[0][1:4] == ["12", "45.0 s", "100.0 %"]
     assert told[1][1].startswith("12")
     assert {row[1] for row in told[2:5]} == {"0"}
@@ -106,4 +106,4 @@ def test_sliders_begin_at_what_was_and_ask_for_what_they_are_set_to(known):
 
 
 def test_without_a_replay_the_sliders_are_a_sentence():
-    assert "not enough material" in poll_sliders(None, lambda _: None)
+    assert "the material is not enough" in poll_sliders(None, lambda _: None)

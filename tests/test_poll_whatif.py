@@ -569,7 +569,7 @@ def test_a_member_that_was_expelled_was_silent_for_its_session_and_until_it_came
     assert [(since - at(0), until - at(0)) for since, until in silent.silences] == [(50, pytest.approx(80, abs=3))]
     assert (answer.recorded.rebalances, answer.before.rebalances.likely) == (2, 2)
     assert answer.agrees
-    assert any(sentence.startswith("b: without heartbeats for up to") for sentence in answer.assumed)
+    assert any(sentence.startswith("b: no heartbeats for up to") for sentence in answer.assumed)
 
 
 def test_a_silence_that_is_a_late_poll_of_a_static_member_comes_from_the_poll():

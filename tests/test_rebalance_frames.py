@@ -86,11 +86,11 @@ def test_the_overview_of_a_loop_tells_late_polls_standstill_and_repeats():
         ["group", GROUP],
         ["topics", "invoices"],
         ["members", "2: a, b"],
-        ["rebalances", "20 in all the material, 10:00:15 to 10:04:20"],
-        ["behind them", "poll timeout 20"],
-        ["stood still during them", "60.0 s of 6.50 min (15.4 %)"],
+        ["rebalances", "20 in the whole material, 10:00:15 to 10:04:20"],
+        ["causes", "poll timeout 20"],
+        ["stood still", "60.0 s of 6.50 min (15.4 %)"],
         ["different records handled more than once", "5,000"],
-        ["polls that were too late", "10 of 50 (20.0 %)"],
+        ["polls that took too long", "10 of 50 (20.0 %)"],
         ["highest lag", "4,590"],
     ]
 
@@ -99,8 +99,8 @@ def test_the_overview_of_a_calm_group_says_so():
     assert rows(kafka_tables.overview(view(points(0, "0/0", "5/9")))) == [
         ["group", GROUP],
         ["topics", "invoices"],
-        ["members", "nobody named"],
-        ["rebalances", "none in this material"],
+        ["members", "not in the material"],
+        ["rebalances", "none in the material"],
         ["highest lag", "4"],
     ]
 
@@ -118,7 +118,7 @@ def test_a_rebalance_is_one_row_that_leads_to_its_line():
     assert rows(kafka_tables.rebalances(view(inferred, unknown))) == [
         ["10:01:30", "8", "join", "poll timeout", "a at 10.0.0.1",
          "inferred: it left 33 s before, logs/server.log:108", "2 → 2", "1", "3.00 s", "—", "500"],
-        ["10:02:00", "—", "unknown", "—", "—", "the line says so, logs/server.log:100", "— → 2", "—",
+        ["10:02:00", "—", "unknown", "—", "—", "as logged, logs/server.log:100", "— → 2", "—",
          "3.00 s", "—", "—"],
     ]  # fmt: skip
 
@@ -169,7 +169,7 @@ def test_partitions_have_burrows_verdict_and_the_age_of_their_next_record():
     every = facts(known)
     assert rows(kafka_tables.partitions(every, rebalance_view(every, diagnosis()))) == [
         ["invoices-0", "STALL", "10:00:00", "30.0 %", "300", "300", "≥ 20.0 s", "groups.10:00:20.txt:3"],
-        ["invoices-1", "OK", "—", "20.0 %", "0", "0", "nothing waits", "groups.10:00:20.txt:3"],
+        ["invoices-1", "OK", "—", "20.0 %", "0", "0", "nothing pending", "groups.10:00:20.txt:3"],
     ]
 
 
@@ -205,7 +205,7 @@ def test_lag_is_that_of_all_partitions_at_one_moment():
 def test_without_a_group_every_table_is_empty_and_says_so():
     nobody = RebalanceView(None)
     assert rebalance_view(Facts(), diagnosis()) == nobody
-    assert rows(kafka_tables.overview(nobody)) == [["group", "this material names no consumer group of Kafka"]]
+    assert rows(kafka_tables.overview(nobody)) == [["group", "no Kafka consumer group in this material"]]
     tables = (
         kafka_tables.groups(Facts()), kafka_tables.triggers(nobody), kafka_tables.rebalances(nobody),
         kafka_tables.ends(nobody), kafka_tables.polls(nobody), kafka_tables.enough(nobody),

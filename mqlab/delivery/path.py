@@ -336,7 +336,11 @@ def _parts(audit: Audit, tz: tzinfo) -> Iterator[str]:
         if group and whole.pending:
             # Lag counts what a group handled and has not committed; with ledgers that is known to be done.
             yield say("waiting", pending=whole.pending, group=group, by_lag=whole.handled is None)
-    for toll in doubles(audit):
+    for where, same in groupby(sorted(doubles(audit), key=lambda toll: toll.where), lambda toll: toll.where):
+        several = list(same)
         # A finding that did it may count those of its own time.
-        when = between(toll.since, toll.until, tz) if toll.incident == UNEXPLAINED else ""
-        yield say("doubled", amount=toll.words, where=toll.where, when=when or None)
+        explained = any(toll.incident != UNEXPLAINED for toll in several)
+        when = "" if explained else between(several[0].since, several[0].until, tz)
+        least, most = sum(toll.least for toll in several), sum(toll.most for toll in several)
+        amount = bounded(sum(toll.records for toll in several), least, most)
+        yield say("doubled", amount=amount, where=where, when=when or None)

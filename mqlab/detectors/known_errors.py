@@ -6,7 +6,8 @@ Quiet: what is said around a start or stop that the material tells of (but not a
 beginning of a log that goes on without it; a consequence of events that the table names (``unless``). A notice only:
 one or two refused tries, a disturbance that is over within a minute, a start that failed and then succeeded, what the
 same log says later that it went well, words that have other causes too (``vague``). What is told at INFO ends nothing.
-An alarm ends when its broker clears it; one that was raised again since goes on.
+An alarm ends when its broker clears it; one that was raised again since goes on. Who gets no connection is over it once
+connected, and a start accounts for nothing that a client says after it had a connection.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.known_errors import KnownError, of_class
+from mqlab.rocketmq.name_servers import is_name_server
 from mqlab.rows import GRID
 from mqlab.shared import benign_lines
 from mqlab.shared.actors import base_name, folder, log_end
+from mqlab.shared.working import back, connections, owner
 from mqlab.units import clock
 
 say = words.room("known-errors")
@@ -61,6 +64,8 @@ _HEAD = 80
 _WORST = frozenset({"startup-failure", "disk-full", "quorum-lost", "log-corrupt"})
 """Classes whose fatal errors stop a broker or lose data."""
 
+_NO_CONNECTION = ("authentication-failed", "broker-unreachable", "certificate-untrusted", "network-partition")
+"""Classes of which a client has got over that has its connection again."""
 _CLIENTS = ("consumer-offline", "group-churn", "reconnect-flaky-link")
 """What follows where clients cannot work."""
 _PAUSES = ("session-timeout", "poll-interval-exceeded", "retry-amplification", "reconnect-storm")
@@ -170,6 +175,8 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
         if any(episode is late or _is_before(late, episode) for late in paused):
             continue
         error = next((e for e in errors[episode.kind] if e.says(episode.reason, episode.first.text)), None)
+        if error and error.by_broker and is_name_server(facts, episode.peer):
+            continue
         if error and not any(_is_before(other, episode) for other in _causes(facts, error, episode)):
             by_source.setdefault(episode.source, []).append((error, episode))
     known = benign_lines.starts(facts)
@@ -178,13 +185,17 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
         left = [
             (error, e)
             for error, e in told
-            if error.fatal or again or not (known.around(e) or known.overcome(facts, e, error.again))
+            if error.fatal or again or not known.explain(facts, e, error.again, _worked(facts, e))
         ]
         last, end = span(e.last_at for _, e in left)[1], log_end(facts, (source,))
         goes_on = last is not None and end is not None and end - last > AFTER
-        at_begin = goes_on and all(not error.fatal and known.at_begin(e) for error, e in left)
+        at_begin = goes_on and all(not error.fatal and known.at_begin(e, _worked(facts, e)) for error, e in left)
         if not (at_begin or (left and _is_one_that_passed(facts, left))):
             yield from left
+
+
+def _worked(facts: Facts, episode: Episode) -> list[float]:
+    return [one.first_at for one in connections(facts, episode) if one.first_at is not None]
 
 
 def _is_one_that_passed(facts: Facts, said: Sequence[_Said]) -> bool:
@@ -233,8 +244,9 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     well = _went_well(facts, said)
     cleared = span(e.last_at for e in well if e.kind == _CLEARED)[1]
     soon = until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace))
-    ongoing = not well and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
-    who = _names(episode.client_id or episode.group or base_name(episode.source) for _, episode in said)
+    connected = back(facts, (e for _, e in said)) if incident in _NO_CONNECTION else []
+    ongoing = not (well or connected) and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
+    who = _names(owner(facts, e) or e.group or base_name(e.source) for _, e in said)
     about = _names(e.peer or e.topic for error, e in said if error is lead)
     texts = INCIDENTS[incident]
     severity = _severity(facts, incident, said, ongoing=ongoing)
@@ -249,6 +261,8 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         about=about,
         cleared=cleared,
         well=bool(well),
+        connected=span(e.first_at for e in connected)[1],
+        excused=_excused(facts, said),
         cause=lead.causes[0],
         check=lead.check,
         others=[error.name for error in lines if error is not lead],
@@ -263,12 +277,24 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         explains=() if severity is Severity.NOTICE else _brings(incident),
         statement=statement,
         measures={"lines": total, "actors": len(who)},
-        evidence=(*_evidence(said, lead), *(e.last.because(say("went-well")) for e in well[:1])),
+        evidence=(
+            *_evidence(said, lead),
+            *(e.last.because(say("went-well")) for e in well[:1]),
+            *(e.first.because(say("connects")) for e in connected[-1:]),
+        ),
         mitigate=texts.mitigate,
         remedy=lead.fix,
         verify=texts.verify,
         facts={"error": lead.name, "software": lead.software, "versions": lead.versions},
     )
+
+
+def _excused(facts: Facts, said: Sequence[_Said]) -> int:
+    """Lines of the same logs that say the same, for which a start accounts."""
+    known, own = benign_lines.starts(facts), [e for _, e in said]
+    errors = {(e.source, e.kind): error for error, e in said}
+    others = (e for e in facts.of_kind(*{e.kind for e in own}) if e not in own and (e.source, e.kind) in errors)
+    return sum(e.count for e in others if known.explain(facts, e, errors[e.source, e.kind].again, _worked(facts, e)))
 
 
 _Answer = tuple[str, str, str | None]

@@ -137,16 +137,9 @@ def _words(life: Life) -> str:
 
 def rebalance_words(one: Rebalance) -> str:
     """What a rebalance was, for a reader who points at it."""
-    told = one.behind.value not in (one.trigger.value, Behind.UNKNOWN.value)
-    return say(
-        "rebalance",
-        at=one.started,
-        generation=None if one.generation is None else str(one.generation),
-        trigger=one.trigger.text,
-        behind=one.behind.text if told else None,
-        client=one.client_id or None,
-        inferred=one.inferred,
-    )
+    generation = None if one.generation is None else str(one.generation)
+    who = {"client": one.client_id or None, "inferred": one.inferred}
+    return say("rebalance", at=one.started, generation=generation, what=one.what, **who)
 
 
 _Costs = list[tuple[Rebalance, float]]

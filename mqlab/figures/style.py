@@ -203,6 +203,7 @@ def merged(bars: Sequence[Bar], most: int = MOST_MARKS) -> tuple[Bar, ...]:
 
 
 _MOST_ROWS = 300
+_BOLD = re.compile("</?b>")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
@@ -239,7 +240,7 @@ def _series(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
     counted = [(float(y), x, text) for _, x, y, text in rows if _NUMBER.fullmatch(y)]
     if not counted and all(_NUMBER.fullmatch(x) for _, x, _, _ in rows):
         return say("bars", series=name, bars=[f"{y} {text or x}" for _, x, y, text in rows])
-    since, until = rows[0][1], rows[-1][1]
+    since, until = rows[0][1], rows[-1][1] if rows[-1][1] != rows[0][1] else None
     if not counted:
         return say("marks", series=name, marks=len(rows), since=since, until=until)
     highest, at, text = max(counted, key=lambda point: point[0])
@@ -247,7 +248,7 @@ def _series(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
 
 
 def _rows(trace: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    name = unescape(str(trace.get("name", "")))
+    name = unescape(_BOLD.sub("", str(trace.get("name", ""))))
     xs, ys = _plain(trace.get("x")), _plain(trace.get("y"))
     if trace.get("type") == "heatmap":
         for y, line in zip(ys, _plain(trace.get("hovertext")) or _plain(trace.get("z")), strict=False):

@@ -183,7 +183,7 @@ def _said(facts: Facts, diagnosis: Diagnosis) -> Iterator[tuple[_Look, Bar]]:
     """Known errors of the class that leads, or that is most likely."""
     likely = [one.incident for one in diagnosis.verdict.hypotheses[:1]]
     for incident in (diagnosis.verdict.incident, *likely):
-        lane = incident.replace("-", " ")
+        lane = incident
         for one in facts.of_kind(*(kind for kind in of_class(incident) if kind not in _LANES)):
             if one.first_at is not None:
                 bar = Bar(lane, "said", one.first_at, one.last_at or one.first_at, _words(one))
@@ -200,7 +200,7 @@ def _found(diagnosis: Diagnosis) -> Iterator[tuple[_Look, Bar]]:
     for finding in diagnosis.findings[1:6]:
         if finding.started_at is not None and finding.severity > Severity.NOTICE:
             colour = ALARM if finding.severity is Severity.CRITICAL else MUTED
-            lane, since = finding.incident.replace("-", " "), finding.started_at.timestamp()
+            lane, since = finding.incident, finding.started_at.timestamp()
             yield (lane, "line-ns-open", colour), Bar(lane, "finding", since, _end(finding, diagnosis), finding.subject)
 
 

@@ -1,7 +1,7 @@
-"""Languages that people read: texts are written in English where they are made, and translated where they are shown.
+"""Languages that people read: texts are made in English, and told in the language that is spoken where they are shown.
 
-A text is translated by the template that it was made from, as the message catalogues of a language hold it
-(``zh/*.po``); names, numbers, code and lines of the material stay. Logic, JSON and diagnosis are English throughout.
+A ``Text`` is filled again from the same room and values; any other text is told if it is known as a whole. Names,
+numbers, code and lines of the material stay. Logic, JSON and diagnosis are English throughout.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from mqlab.errors import MqlabError
-from mqlab.words import Text
+from mqlab.words import Quoted, Text
 from mqlab.words.telling import OTHERS, told
 
 if TYPE_CHECKING:
@@ -57,23 +57,23 @@ def language_tag() -> str:
 
 def said(text: str) -> str:
     """*text* in the language that is spoken."""
-    if spoken() == ENGLISH:
+    if spoken() == ENGLISH or isinstance(text, Quoted):
         return text
     if isinstance(text, Text):
         return told(text, spoken())
-    from mqlab.languages.translation import translator
+    from mqlab.languages import fixed
 
-    return translator(spoken())(text)
+    return fixed.told(text, spoken())
 
 
 def keep(facts: Facts) -> None:
     """From now on names of the material are shown as they are, whatever words they are made of."""
     if spoken() == ENGLISH:
         return
-    from mqlab.languages.translation import translator
+    from mqlab.languages import fixed
 
     rows = (row for field in fields(facts) for row in _rows(getattr(facts, field.name)))
-    translator(spoken()).keep(name for row in rows for key in _NAMES if (name := getattr(row, key, None)))
+    fixed.keep(name for row in rows for key in _NAMES if (name := getattr(row, key, None)))
 
 
 def _rows(value: object) -> Iterable[object]:

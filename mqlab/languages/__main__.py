@@ -9,7 +9,7 @@ from babel.messages.pofile import write_po
 
 from mqlab.languages import ENGLISH, LANGUAGES
 from mqlab.languages.extraction import PACKAGE, texts
-from mqlab.languages.translation import messages
+from mqlab.languages.fixed import messages
 
 
 def update(language: str) -> int:

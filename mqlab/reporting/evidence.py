@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mqlab import units, words
@@ -11,6 +11,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Certainty, Change, Finding, Severity
 from mqlab.frames import where
 from mqlab.measure_names import measure_words
+from mqlab.words.filling import Measure
 
 say = words.room("report")
 
@@ -83,14 +84,16 @@ class Dossier:
 
 def dossiers(diagnosis: Diagnosis) -> tuple[Dossier, ...]:
     """F1, F2, … in the order of the diagnosis."""
-    return tuple(
-        Dossier(f"F{number}", finding, tuple(
-            Measured(f"F{number}-{name}", name, units.told(finding.measures, name), _support(name, finding))
-            for name in finding.measures
-            if not (name.endswith(_BOUNDS) and name.rpartition("_")[0] in finding.measures)
-        ))
-        for number, finding in enumerate(diagnosis.findings, start=1)
-    )  # fmt: skip
+    every = ((f"F{number}", finding) for number, finding in enumerate(diagnosis.findings, start=1))
+    return tuple(Dossier(anchor, finding, tuple(_measured(anchor, finding))) for anchor, finding in every)
+
+
+def _measured(anchor: str, finding: Finding) -> Iterator[Measured]:
+    """Its measures, those that bound another one with that."""
+    for name in finding.measures:
+        if not (name.endswith(_BOUNDS) and name.rpartition("_")[0] in finding.measures):
+            value = Measure(name, units.interval(finding.measures, name))
+            yield Measured(f"{anchor}-{name}", name, say("measured", value=value), _support(name, finding))
 
 
 def _support(name: str, finding: Finding) -> tuple[int, ...]:

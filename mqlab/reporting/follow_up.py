@@ -23,7 +23,6 @@ from mqlab.shared.actors import base_name
 
 say = words.room("follow-up")
 
-_NONE = "None needed"
 _RECOVERED = ("backlog-drain",)
 """Notices that say that a consequence is over."""
 _GOES = ("client-disconnected", "app-stopping", "consumer-closed", "consumer-stopped", "leave-sent", "member-left",
@@ -160,7 +159,7 @@ def _suggested(found: Sequence[Dossier]) -> Iterator[Action]:
             continue
         now = [finding.mitigate] if finding.ongoing else []
         for what in (*now, finding.remedy):
-            if what and not what.startswith(_NONE) and what not in seen:
+            if what and not words.is_idle(what) and what not in seen:
                 seen.add(what)
                 yield Action(what, href=f"#{one.anchor}", verify=finding.verify if what == finding.remedy else "")
 

@@ -25,10 +25,9 @@ from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Evidence, Finding
 from mqlab.languages import said
-from mqlab.languages.width import filled, wrapped
 from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage, Whereabouts
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, labelled, line, placed, row
-from mqlab.terminal import safe
+from mqlab.terminal import filled, safe, wrapped
 from mqlab.units import number
 from mqlab.views import audit_json
 from mqlab.views.audit_json import commands_for
@@ -156,7 +155,7 @@ def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
     for less in _LESS_TELLING:
         width = sum(max(len(name), *(len(one[name]) for one in table)) + 2 for name in names) - 2
         names = [name for name in names if name != less or width <= ROOM]
-    yield from columns([names, *([safe(one[name]) for name in names] for one in table)], left=(0,))
+    yield from columns([names, *([safe(said(one[name])) for name in names] for one in table)], left=(0,))
     if len(shown) < len(rows):
         yield line("", say("in-sum", more=len(rows) - len(shown)))
 

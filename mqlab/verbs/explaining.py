@@ -30,9 +30,9 @@ def explained(words: str) -> str:
         UnknownIncidentError: it is none of them.
     """
     if words in INCIDENTS:
-        return INCIDENTS[words].explain
+        return INCIDENTS[words].page(said)
     if words in known_errors():
-        return known_errors()[words].explain
+        return known_errors()[words].page(said)
     known = pasted.parts(words.encode("utf-8", "replace"), "-", FORMATS, "")
     lines = [one.inner for part in known for one in part.wholes] or words.splitlines()
     pages = dict.fromkeys(page for line in lines if (page := _said(line)))
@@ -75,11 +75,11 @@ def _said(line: str) -> str | None:
         found = own_lines.select(line, message)
     if found is None:
         parts = (e for e in known_errors().values() if e.begins and signatures.compiled(e.begins).search(line))
-        return next((error.explain for error in parts), None)
+        return next((error.page(said) for error in parts), None)
     events = [row.values for row in rows(line, found) if row.table is EVENTS]
     for event in events:
         for error in known_errors().values():
             if error.kind == event["kind"] and error.says(event.get("reason"), line):
-                return error.explain
+                return error.page(said)
     classes = [slug for slug, incident in INCIDENTS.items() if events and events[0]["kind"] in incident.accounts_for]
     return f"## {signatures.SIGNATURES[found.number].kind}\n\n{said(say('line', classes=classes))}\n"

@@ -171,7 +171,7 @@ def doubled(view: AuditView) -> pd.DataFrame:
         extra = one.extra if isinstance(one, Doubled) else 0
         numbers = (number(one.records), bounded(extra, one.least, one.most))
         rows.append((*_mechanism(toll, one), *numbers, *_shown(one)))
-    return table(rows, "mechanism|where|partition|messages|copies too many|when|how it was counted|for example")
+    return table(rows, "mechanism|where|partition|messages|extra copies|when|how it was counted|for example")
 
 
 def _parts(tolls: Sequence[Toll]) -> Iterator[tuple[Toll, Loss | Doubled]]:

@@ -59,7 +59,7 @@ def groups(facts: Facts) -> pd.DataFrame:
         )
         for group in groups_to_show(facts)
     ]  # fmt: skip
-    return table(rows, "group|members|rebalances|behind them|topics|highest lag")
+    return table(rows, "group|members|rebalances|causes|topics|highest lag")
 
 
 def overview(view: RebalanceView) -> pd.DataFrame:
@@ -108,7 +108,7 @@ def triggers(view: RebalanceView) -> pd.DataFrame:
         who = counted(one.client_id or say("unknown") for one in own)
         inferred = sum(one.inferred for one in own)
         rows.append((trigger.text, _behind(own[0]), times, inferred, who, _seconds(still), amount(again)))
-    return table(rows, "trigger|behind it|rebalances|inferred|who|stood still|handed out twice")
+    return table(rows, "trigger|cause|rebalances|inferred|who|stood still|handed out twice")
 
 
 def rebalances(view: RebalanceView) -> pd.DataFrame:
@@ -123,9 +123,7 @@ def rebalances(view: RebalanceView) -> pd.DataFrame:
         )
         for one in shown
     )  # fmt: skip
-    return table(
-        rows, "UTC|generation|trigger|behind it|member|how it is known|members|moved|stood still|delayed|twice"
-    )
+    return table(rows, "UTC|generation|trigger|cause|member|how it is known|members|moved|stood still|delayed|twice")
 
 
 def ends(view: RebalanceView) -> pd.DataFrame:
@@ -249,7 +247,7 @@ def partitions(facts: Facts, view: RebalanceView) -> pd.DataFrame:
             rows.append((f"{one.topic}-{one.partition}", *verdict, place))
     return table(
         rows,
-        "partition|verdict|since|commits known|highest lag|lag at the end|its next record waits|last seen in",
+        "partition|verdict|since|commits known|highest lag|lag at the end|next record has waited|last seen in",
     )
 
 
@@ -278,8 +276,8 @@ def polls(view: RebalanceView) -> pd.DataFrame:
         ))  # fmt: skip
     return table(
         rows,
-        "time|may pass|max.poll.records|polls|records|one record, half|one record, 99 %|one poll, half"
-        "|one poll, 99 %|too late|longest",
+        "time|allowed|max.poll.records|polls|records|time per record, median|time per record, 99 %"
+        "|time per poll, median|time per poll, 99 %|too late|longest",
     )
 
 

@@ -124,7 +124,7 @@ def losses(facts: Facts) -> pd.DataFrame:
         numbers = map(number, (one.published, one.received, one.copies, one.published - one.received))
         rest = bounded(one.steps[-1].messages)
         rows.append((one.receiver, *numbers, listed(known, ", "), rest, ", ".join(one.unknown)))
-    return table(rows, "receiver|published|received|again|missing|why|unexplained|nothing told of")
+    return table(rows, "receiver|published|received|duplicates|missing|why|unexplained|no ledger of")
 
 
 def way(facts: Facts) -> pd.DataFrame:

@@ -39,7 +39,7 @@ def people(view: GroupView) -> pd.DataFrame:
         for stay in sorted(view.stays, key=lambda s: (s.since, s.member.client_id, s.member.place))
         for m in (stay.member,)
     )  # fmt: skip
-    return table(rows, "client id|address|came|went|id is|first seen in")
+    return table(rows, "client id|address|came|went|ID is|first seen in")
 
 
 def shares(panels: Sequence[Panel]) -> pd.DataFrame:
@@ -50,7 +50,7 @@ def shares(panels: Sequence[Panel]) -> pd.DataFrame:
         for alike in _alike(panel):
             first, queues = alike[0], spread(s.queue for s in alike)
             rows.append((when, first.topic, queues, len(first.owners), _who(first), _said(first), _offsets(alike)))
-    return table(rows, "when|topic|queues|owners|who|say so|offsets")
+    return table(rows, "when|topic|queues|owners|who|confirmed by|offsets")
 
 
 def waiting(facts: Facts, view: GroupView) -> pd.DataFrame:
@@ -64,7 +64,7 @@ def waiting(facts: Facts, view: GroupView) -> pd.DataFrame:
         read = f"{digits(sum(p.consumed / p.seconds for p in known))}/s" if known else NOTHING
         waits = number(max(one.peak for one in own)), number(sum(one.points[-1][1] for one in own))
         rows.append((spread(one.queue for one in own), topic, kind, came, read, *waits))
-    return table(rows, "queues|topic|fate|come in|are read|highest lag of one|waiting at the end")
+    return table(rows, "queues|topic|readers|arriving|read|highest lag of one queue|pending at the end")
 
 
 def capacity(view: GroupView) -> pd.DataFrame:
@@ -76,7 +76,7 @@ def capacity(view: GroupView) -> pd.DataFrame:
         found = owned(one.strategy, during.era.ids if during else (), queues, absent=one.absent)
         rows.append(_capacity(one.topic, say("as-it-was"), found.capacity))
         rows.append(_capacity(one.topic, say("unique"), found.unique_capacity))
-    return table(rows, "topic|ids|queues with an owner|processes|do useful work|work done once")
+    return table(rows, "topic|IDs|queues with an owner|processes|useful work|work done once")
 
 
 def _capacity(topic: str, ids: str, found: Capacity) -> Sequence[object]:
@@ -172,7 +172,7 @@ def identities(facts: Facts, view: GroupView) -> pd.DataFrame:
     for client in dict.fromkeys(s.member.client_id for s in sorted(view.stays, key=lambda s: not s.shared)):
         alike[_anatomy(client, versions.get(client))].append(client)
     rows = [(say("ids", ids=ids), *anatomy) for anatomy, ids in alike.items()]
-    return table(rows, "client id|made of|client version|another process can have the same, because|so")
+    return table(rows, "client id|made of|client version|why another process can have the same|fix")
 
 
 def _anatomy(client: str, version: str | None) -> tuple[str, str, str, str]:

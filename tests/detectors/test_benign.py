@@ -56,6 +56,13 @@ def test_two_clients_of_one_group_are_one_reader():
     )
 
 
+def test_what_excludes_a_fan_out_is_what_is_told():
+    same = told(fan_out, IN, out((40, 100_000), (40, 400_000)), reader("a", (80, 200_000)))
+    assert same == "bytes out over bytes in rose from 1.00 to 4.00, with 1 reader before and after"
+    some = told(fan_out, IN, out((40, 100_000), (40, 900_000)), *FOUR)
+    assert some == "bytes out over bytes in rose from 1.00 to 9.00, which does not fit 4 readers"
+
+
 def test_readers_that_nobody_counts_are_not_checked():
     (missing,) = told(fan_out, IN, out((40, 100_000), (40, 400_000)))
     assert missing.startswith("the groups that read")

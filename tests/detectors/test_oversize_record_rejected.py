@@ -110,3 +110,14 @@ def test_records_that_a_ledger_notes_as_failed_and_nobody_has_were_never_stored(
     read = part("received", 0, 99, "10:00", "10:20", source=SINK)
     (finding,) = oversize_record_rejected.detect(facts(PRINTED, row, own, ledgers, read)).findings
     assert finding.measures["dropped_records"] == 3
+
+
+def test_the_death_of_a_task_names_the_refused_record_once_more():
+    cause = {"text": "Caused by: org.apache.kafka.common.errors.RecordTooLargeException", "count": 1}
+    rows = [log(), refused(300, CLIENT_SIDE), refused(305, CLIENT_SIDE, **cause)]
+    death = episode("task-killed", 305, "clients/app.log")
+    assert found(*rows, death) == [("app/client-side", "LIKELY", 1)]
+    assert found(*rows) == [("app/client-side", "LIKELY", 2)], "an application's own exceptions are one record each"
+    assert found(log(), refused(305, CLIENT_SIDE, **cause), death) == [("app/client-side", "LIKELY", 1)]
+    other = refused(305, CLIENT_SIDE, size=3_000_000, **cause)
+    assert found(log(), refused(300, CLIENT_SIDE), other, death) == [("app/client-side", "LIKELY", 2)]

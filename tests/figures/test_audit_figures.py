@@ -27,8 +27,8 @@ def test_a_stage_shows_what_arrived_and_beside_it_what_was_lost_or_only_waits():
     assert [(piece.stage, piece.kind, piece.words) for piece in funnel_pieces(FAILOVER)] == [
         ("sent", "arrived", "33,002"),
         ("acknowledged", "arrived", "33,002"),
-        ("kept by the log", "arrived", "31,440"),
-        ("kept by the log", "lost: acks1-failover-loss", "1,562"),
+        ("in the log", "arrived", "31,440"),
+        ("in the log", "lost: acks1-failover-loss", "1,562"),
         ("handled by sink", "arrived", "27,000"),
         ("handled by sink", "pending", "4,440"),
     ]
@@ -38,21 +38,21 @@ def test_intervals_and_sums_of_what_is_told_in_part_are_marked_and_groups_stay_a
     assert [(piece.stage, piece.kind, piece.words) for piece in funnel_pieces(MIXED)] == [
         ("sent", "arrived", "≥ 500"),
         ("acknowledged", "arrived", "≥ 490"),
-        ("acknowledged", "refused or given up", "10"),
-        ("kept by the log", "arrived", "490"),
+        ("acknowledged", "rejected or given up", "10"),
+        ("in the log", "arrived", "490"),
         ("handled by audit", "arrived", "≥ 300"),
         ("handled by audit", "pending", "190"),
         ("handled by billing", "arrived", "≥ 380"),
         ("handled by billing", "lost: retention-loss", "about 110 (≥ 100, ≤ 120)"),
         ("handled by billing", "lost: not explained by this audit", "≥ 4 (≤ 9)"),
-        ("handled by billing", "not known", "3"),
+        ("handled by billing", "unknown", "3"),
     ]
 
 
 def test_where_only_offsets_tell_a_loss_it_stands_alone():
     lost = losses("queue incident records offsets since until least most\n0 retention-loss 9 1..9 10:00 10:01 4 9")
     assert [(piece.stage, piece.kind, piece.words) for piece in funnel_pieces(audit(losses=lost))] == [
-        ("kept by the log", "lost: retention-loss", "≤ 9 (≥ 4)"),
+        ("in the log", "lost: retention-loss", "≤ 9 (≥ 4)"),
     ]
 
 
@@ -60,16 +60,19 @@ def test_the_funnel_has_one_bar_for_each_stage_and_its_table_every_piece():
     assert drawn(delivery_funnel(FAILOVER)) == [
         ("arrived", "33002", "sent", "33,002 arrived"),
         ("arrived", "33002", "acknowledged", "33,002 arrived"),
-        ("arrived", "31440", "kept by the log", "31,440 arrived"),
+        ("arrived", "31440", "in the log", "31,440 arrived"),
         ("arrived", "27000", "handled by sink", "27,000 arrived"),
         ("pending", "4440", "handled by sink", "4,440 pending"),
-        ("lost: acks1-failover-loss", "1562", "kept by the log", "1,562 lost: acks1-failover-loss"),
+        ("lost: acks1-failover-loss", "1562", "in the log", "1,562 lost: acks1-failover-loss"),
     ]
 
 
 @pytest.mark.parametrize("audit", [None, SETTINGS_ONLY])
 def test_where_nothing_was_counted_a_sentence_stands_in_place_of_the_funnel(audit):
-    assert "Nothing in this material counts messages" in delivery_funnel(audit).layout.annotations[0].text
+    assert (
+        "The material has no count of sent, acknowledged or handled messages"
+        in delivery_funnel(audit).layout.annotations[0].text
+    )
 
 
 def test_each_replica_has_a_lane_and_the_leader_a_thick_bar():
@@ -93,9 +96,9 @@ def test_log_ends_stand_as_numbers_where_each_replica_began_and_was_cut():
     ends = [trace for trace in chart.data if trace.name.startswith("log ")]
     told = {trace.name: list(zip(trace.y, trace.text, strict=True)) for trace in ends}
     assert told == {
-        "log end as it became leader": [("partition 0 · broker 1", "1,032")],
-        "log end as it became follower": [("partition 0 · broker 3", "1,031"), ("partition 0 · broker 2", "2,606")],
-        "log cut to": [("partition 0 · broker 2", "1,032")],
+        "log end when it became leader": [("partition 0 · broker 1", "1,032")],
+        "log end when it became follower": [("partition 0 · broker 3", "1,031"), ("partition 0 · broker 2", "2,606")],
+        "log truncated to": [("partition 0 · broker 2", "1,032")],
     }
 
 
@@ -118,8 +121,8 @@ def test_a_failover_shows_the_part_that_was_lost_the_new_leader_and_the_cut():
     lost, kept = named(chart, "acknowledged, lost"), named(chart, "acknowledged, kept")
     assert (list(lost.y), clocks(lost.x)) == ([1032, 2593, None], ["10:04:32", "10:04:38", None])
     assert list(kept.y)[3:5] == [1032, 2593]
-    assert list(named(chart, "log end as it became leader").text) == [" 1,032 · 1"]
-    assert list(named(chart, "log cut to").y) == [1032]
+    assert list(named(chart, "log end when it became leader").text) == [" 1,032 · 1"]
+    assert list(named(chart, "log truncated to").y) == [1032]
     assert list(named(chart, "committed by sink").y) == [690, 3000, 5035]
     assert [note.text for note in chart.layout.annotations] == ["broker 1 leads", "lost: 1,032 to 2,593"]
 
@@ -144,7 +147,7 @@ def test_a_partition_without_a_failover_is_drawn_whole():
 
 def test_without_leaders_and_offsets_there_are_sentences():
     nothing = AuditView(FAILOVER)
-    assert "who led orders" in replicas(nothing).layout.annotations[0].text
+    assert "The leaders of orders" in replicas(nothing).layout.annotations[0].text
     assert "offsets of orders" in failover(nothing).layout.annotations[0].text
     assert "a topic of Kafka" in failover(AuditView(None)).layout.annotations[0].text
 

@@ -19,17 +19,17 @@ def drawn(chart):
 
 def test_bars_are_what_was_measured_and_lines_what_the_model_expects():
     assert drawn(costs(STUDY)) == [
-        ("took", ["no commit", "sync"], [1.0, 1.3]),
-        ("handed out again", ["no commit", "sync"], [500, 100]),
+        ("measured", ["no commit", "sync"], [1.0, 1.3]),
+        ("duplicates", ["no commit", "sync"], [500, 100]),
         ("expected", ["sync"], [1.2]),
-        ("with mean answers, at most", ["sync"], [100]),
+        ("expected at most, at the mean response time", ["sync"], [100]),
     ]
 
 
 @pytest.mark.parametrize("rows", [(PLAIN,), (SYNC,)], ids=["nothing waited", "no poll without commits"])
 def test_nothing_is_expected_where_a_poll_or_a_round_trip_is_not_known(rows):
     names = [name for name, _, _ in drawn(costs(replace(STUDY, rows=rows)))]
-    assert names == ["took", "handed out again"]
+    assert names == ["measured", "duplicates"]
 
 
 def test_without_a_run_a_sentence_stands_there():

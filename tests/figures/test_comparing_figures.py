@@ -22,7 +22,7 @@ def test_both_are_drawn_in_minutes_from_their_onset():
 
     assert drawn["members expelled · A"][0] == 2.0
     assert drawn["members expelled · B"][0] == -1.0
-    assert drawn["A: came in"] == [0.0, 1.0, 2.0]
+    assert drawn["A: inflow"] == [0.0, 1.0, 2.0]
     assert drawn["A: lag of shop"] == [1.0, 2.0]
 
 
@@ -30,7 +30,7 @@ def test_without_a_date_the_figure_says_so():
     bare = replace(diagnosis(), changes=(), findings=())
     chart = aligned([Strand(name, facts(), bare, 0.0) for name in "AB"])
 
-    assert chart.layout.annotations[0].text == "Nothing in either capture has a timestamp."
+    assert chart.layout.annotations[0].text == "Nothing in either capture has a time."
 
 
 def test_classes_with_incidents_stand_on_top_and_repeats_are_joined():
@@ -43,7 +43,7 @@ def test_classes_with_incidents_stand_on_top_and_repeats_are_joined():
     drawn = {trace.name: trace for trace in chart.data}
 
     assert list(chart.layout.yaxis.categoryarray) == ["healthy", "slow-consumer"]
-    assert drawn["2 times the same cause"].mode == "lines"
+    assert drawn["the same cause 2 times"].mode == "lines"
     assert list(drawn["time to detect"].y) == [1.5]
 
 

@@ -34,8 +34,8 @@ def test_a_guard_far_away_is_not_drawn():
 
 def test_without_a_moment_the_axis_counts_hours():
     chart = drain(PLANNED)
-    assert [trace.name for trace in chart.data] == ["fastest", "forecast may lie here", "forecast", "planned ramp"]
-    assert chart.layout.xaxis.title.text == "hours from the complete rebalance"
+    assert [trace.name for trace in chart.data] == ["fastest", "range of the forecast", "forecast", "planned ramp"]
+    assert chart.layout.xaxis.title.text == "hours after the rebalance"
     assert chart.data[2].x[0] == 0
 
 
@@ -55,11 +55,11 @@ def test_measured_snapshots_are_drawn_in_utc_and_names_do_not_become_markup():
     assert drain_lines(found).measured == ((at("10:00"), 10), (at("10:01"), 70))
     assert chart.data[-1].name == "measured"
     assert chart.data[-1].x[0].endswith("T10:00:00")
-    assert chart.layout.yaxis.title.text == "messages that wait for &lt;b&gt;g"
+    assert chart.layout.yaxis.title.text == "backlog of &lt;b&gt;g, messages"
     assert figure_table(chart.to_dict()).rows
 
 
 def test_a_drain_that_nothing_tells_says_so():
     nothing = replace(PLANNED, forecast=None, plan=None)
     assert drain_lines(nothing) == DrainLines((), (), (), (), (), None)
-    assert drain(nothing).layout.annotations[0].text == "The backlog is not known, so a drain cannot be drawn."
+    assert drain(nothing).layout.annotations[0].text == "The backlog is unknown, so its drain cannot be drawn."

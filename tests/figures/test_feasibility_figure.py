@@ -10,9 +10,9 @@ PHASES = (poll(50, 500, 44.5), poll(150, 50, 4.45, most=50))
 
 def test_the_line_of_the_interval_parts_what_is_in_time_from_what_is_late():
     chart = feasibility(view(*PHASES))
-    line = next(trace for trace in chart.data if trace.name == "takes 15.0 s: max.poll.interval.ms")
+    line = next(trace for trace in chart.data if trace.name == "max.poll.interval.ms: 15.0 s")
     assert [x * y for x, y in zip(line.x, line.y, strict=True)] == pytest.approx([15, 15])
-    free = next(trace for trace in chart.data if trace.name == "half of it stays free")
+    free = next(trace for trace in chart.data if trace.name == "half of max.poll.interval.ms")
     assert [x * y for x, y in zip(free.x, free.y, strict=True)] == pytest.approx([7.5, 7.5])
 
 
@@ -37,7 +37,7 @@ def test_a_limit_of_records_that_is_none_is_the_most_that_a_poll_had():
 
 @pytest.mark.parametrize("rows", [(), (poll(50, 500, 44.5, allowed=None),)], ids=["no polls", "no interval"])
 def test_without_polls_or_interval_a_sentence_stands_there(rows):
-    assert "is not known" in feasibility(view(*rows)).layout.annotations[0].text
+    assert "is unknown" in feasibility(view(*rows)).layout.annotations[0].text
 
 
 def test_records_that_a_log_gives_no_time_for_stand_a_hundred_times_below_the_slowest():

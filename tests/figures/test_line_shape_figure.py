@@ -52,4 +52,4 @@ def test_the_log_of_the_finding_comes_before_the_largest():
 def test_nothing_to_draw_gives_a_sentence():
     blank = line_shapes(Facts(volumes=(volume(rest=[(0, 4, 2_000)]),)))
     assert not blank.data
-    assert blank.layout.annotations[0].text.startswith("No log of a megabyte")
+    assert blank.layout.annotations[0].text.startswith("The material has no log of a megabyte")

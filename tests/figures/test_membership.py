@@ -30,7 +30,7 @@ def test_a_bar_is_marked_for_as_long_as_its_id_is_shared():
 
 def test_both_kinds_and_the_moments_of_coming_are_drawn():
     chart = membership(group_view(facts(*JOINED), diagnosis()))
-    assert [trace.name for trace in chart.data] == [OWN, SHARED, "came"]
+    assert [trace.name for trace in chart.data] == [OWN, SHARED, "start"]
     assert [text.strip() for text in chart.data[2].text] == ["10:00:00", "10:01:00", "10:01:30"]
     told = figure_table(chart.to_plotly_json()).rows
     assert told[0][2:] == ("A@9   10.0.0.1", "10:00:00 to 10:01:00 (60.0 s), 10.0.0.1:1")
@@ -49,4 +49,4 @@ def test_names_do_not_become_markup():
 
 
 def test_without_anybody_a_sentence_stands_there():
-    assert "who is in billing" in membership(GroupView("billing")).layout.annotations[0].text
+    assert "members of billing" in membership(GroupView("billing")).layout.annotations[0].text

@@ -18,7 +18,7 @@ def test_each_reason_hangs_where_the_one_above_ends():
         ("dropped by a full queue", 70.0, 30, "30"),
         ("above a quota", 60.0, 10, "10 (5 to 20)"),
         ("unexplained", 60.0, 0, "0 (-10 to 5)"),
-        ("received", 0.0, 60, "60, and 2 of them again"),
+        ("received", 0.0, 60, "60, plus 2 duplicates"),
     ]
 
 
@@ -32,4 +32,4 @@ def test_names_are_shown_and_not_followed():
 
 
 def test_without_ledgers_a_sentence_stands_there():
-    assert "No ledgers" in message_funnel(None).layout.annotations[0].text
+    assert "no ledgers" in message_funnel(None).layout.annotations[0].text

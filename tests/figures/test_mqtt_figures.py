@@ -30,7 +30,7 @@ def test_connections_of_like_length_and_end_share_a_bar():
 
 def test_without_an_end_there_is_no_length():
     chart = connection_lengths(connections(facts(broker("10:00:00 well connected 10.0.0.9:1004 k30 c1"))))
-    assert "No connection" in chart.layout.annotations[0].text
+    assert "No MQTT connection" in chart.layout.annotations[0].text
 
 
 def test_who_takes_turns_has_a_row_for_each_address():
@@ -65,9 +65,9 @@ def test_what_waits_is_drawn_with_the_session_that_was_left_behind():
     )  # fmt: skip
     chart = session_store(rows, offline_sessions(rows))
     assert [trace.name or trace.hovertext[0] for trace in chart.data] == [
-        "kept in all", "10:00:30 old leaves its session behind",
+        "stored in all", "10:00:30 old disconnects, its session stays",
     ]  # fmt: skip
 
 
 def test_without_samples_a_sentence_stands_there():
-    assert "No samples" in session_store(facts(), ()).layout.annotations[0].text
+    assert "no samples" in session_store(facts(), ()).layout.annotations[0].text

@@ -86,13 +86,13 @@ def test_every_panel_has_its_place_and_its_title_and_names_do_not_become_markup(
 def test_the_table_behind_says_it_in_words():
     told = figure_table(ownership([shared().during]).to_plotly_json()).rows
     assert (told[0][1:], told[-1][1:]) == (
-        (f"{TOPIC} broker-a 0", "10.0.0.3@9", "owned, by the rule"),
-        (f"{TOPIC} broker-a 5", "offset moves", "stands still while 780 messages come in"),
+        (f"{TOPIC} broker-a 0", "10.0.0.3@9", "owned, by the allocation rule"),
+        (f"{TOPIC} broker-a 5", "offset moves", "did not move while 780 messages came in"),
     )
 
 
 def test_without_panels_a_sentence_stands_there():
-    assert "which queues there are" in ownership(()).layout.annotations[0].text
+    assert "queues or the members" in ownership(()).layout.annotations[0].text
 
 
 def test_names_keep_what_tells_processes_apart():

@@ -53,11 +53,11 @@ def test_a_line_for_each_queue_one_legend_for_each_kind():
         f"nobody reads it (2): {TOPIC} broker-a 2-3",
         f"several read it (2): {TOPIC} broker-a 0-1",
         f"one process reads it (2): {TOPIC} broker-a 4-5",
-        "what is produced to one that nobody reads: 3.00/s",
-        "come in",
-        "are read (offsets move)",
+        "inflow of an unread queue: 3.00/s",
+        "produced",
+        "consumed (offsets move)",
     ]
-    assert "the id is shared" in chart.layout.annotations[0].text
+    assert "shared client id" in chart.layout.annotations[0].text
 
 
 def test_of_very_many_queues_the_longest_are_drawn_and_all_are_named():
@@ -69,4 +69,4 @@ def test_of_very_many_queues_the_longest_are_drawn_and_all_are_named():
 
 
 def test_without_offsets_a_sentence_stands_there():
-    assert "so lag is not known" in queue_lag(facts(), GroupView(GROUP)).layout.annotations[0].text
+    assert "is unknown" in queue_lag(facts(), GroupView(GROUP)).layout.annotations[0].text

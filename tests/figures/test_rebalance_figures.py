@@ -35,7 +35,7 @@ def test_a_life_is_a_bar_in_the_lane_of_its_member():
         Bar("a   10.0.0.1", End.POLL_TIMEOUT.value, at(10), at(60),
             "before the material begins to 10:01:00, poll timeout: consumer poll timeout has expired."),
         Bar("a   10.0.0.1", End.LEFT.value, at(90), at(200), "10:01:30 to 10:03:20 (110 s), left"),
-        Bar("b   10.0.0.2", End.OPEN.value, at(10), at(200), "10:00:10 to it stays, open"),
+        Bar("b   10.0.0.2", End.OPEN.value, at(10), at(200), "10:00:10 to the end of the material, open"),
     )  # fmt: skip
 
 
@@ -59,17 +59,17 @@ def test_of_very_many_members_those_that_fell_out_are_kept():
 def test_each_way_to_end_has_a_legend_and_each_rebalance_a_band_with_its_generation():
     shown = view(life("a", 0, 60, "expired"), life("b", 0, None, "open"), rebalance(60, 7), rebalance(90, 8))
     chart = swim_lanes(shown)
-    assert names(chart) == ["expelled: its heartbeats stopped", "still a member at the end of the material"]
+    assert names(chart) == ["expelled: no heartbeat", "still a member when the material ends"]
     assert bands(chart) == [("10:01:00", "10:01:03"), ("10:01:30", "10:01:33")]
     assert [note.text for note in chart.layout.annotations] == ["7", "8"]
 
 
 def test_a_rebalance_says_what_it_was():
     one = rebalance(60, 7, "join", "poll timeout", client="<b>", inferred=True)
-    assert rebalance_words(one) == "10:01:00 generation 7 join, behind it poll timeout: <b> (inferred)"
-    assert rebalance_words(rebalance(60, None, "poll timeout", "poll timeout")) == "10:01:00 poll timeout: a"
+    assert rebalance_words(one) == "10:01:00, generation 7: join (poll timeout), <b> (inferred)"
+    assert rebalance_words(rebalance(60, None, "poll timeout", "poll timeout")) == "10:01:00: poll timeout, a"
     told = figure_table(swim_lanes(view(one)).to_plotly_json()).rows
-    assert told[0][2:] == (REBALANCES, "10:01:00 generation 7 join, behind it poll timeout: <b> (inferred)")
+    assert told[0][2:] == (REBALANCES, "10:01:00, generation 7: join (poll timeout), <b> (inferred)")
 
 
 def test_very_many_rebalances_are_thinned_and_not_numbered():
@@ -79,8 +79,8 @@ def test_very_many_rebalances_are_thinned_and_not_numbered():
 
 
 def test_a_group_without_members_and_rebalances_gets_a_sentence():
-    assert "who is in billing" in swim_lanes(view()).layout.annotations[0].text
-    assert "a consumer group of Kafka" in swim_lanes(view(group=None)).layout.annotations[0].text
+    assert "members of billing" in swim_lanes(view()).layout.annotations[0].text
+    assert "of a Kafka group" in swim_lanes(view(group=None)).layout.annotations[0].text
 
 
 def test_polls_are_in_time_or_too_late_by_the_interval_of_their_own_client():
@@ -108,7 +108,7 @@ def test_an_interval_is_drawn_for_as_long_as_polls_show_it():
 
 def test_an_interval_that_nothing_tells_is_said_to_be_unknown():
     chart = poll_times(view(poll(50, 500, 40, allowed=None)))
-    assert chart.layout.annotations[-1].text == "max.poll.interval.ms is not known"
+    assert chart.layout.annotations[-1].text == "max.poll.interval.ms is unknown"
 
 
 def test_ticks_are_round_numbers_and_more_of_them_where_the_range_is_narrow():
@@ -117,7 +117,7 @@ def test_ticks_are_round_numbers_and_more_of_them_where_the_range_is_narrow():
 
 
 def test_without_lines_about_polls_a_sentence_says_so():
-    assert "No application logs" in poll_times(view()).layout.annotations[0].text
+    assert "no application log" in poll_times(view()).layout.annotations[0].text
 
 
 def test_lag_is_drawn_by_partition_the_highest_first_and_all_together():
@@ -136,26 +136,26 @@ def test_of_very_many_partitions_those_with_most_lag_are_drawn():
 
 
 def test_without_positions_a_sentence_says_that_no_lag_is_known():
-    assert f"No offsets of {GROUP}" in partition_lag(view()).layout.annotations[0].text
+    assert f"The lag of {GROUP}" in partition_lag(view()).layout.annotations[0].text
 
 
 def test_costs_stand_at_their_rebalance():
     chart = repeats(view(rebalance(60, 7, repeated=500), rebalance(90, 8, standstill=None, repeated=0)))
     told = [row for row in figure_table(chart.to_plotly_json()).rows if row[3]]
     assert told == [
-        ("the group stood still", "2027-01-15 10:01:00", "3", "10:01:00 generation 7 join: a: 3.00 s"),
-        ("handed out twice", "2027-01-15 10:01:00", "500", "10:01:00 generation 7 join: a: 500"),
+        ("group standstill", "2027-01-15 10:01:00", "3", "10:01:00, generation 7: join, a: 3.00 s"),
+        ("duplicates", "2027-01-15 10:01:00", "500", "10:01:00, generation 7: join, a: 500 duplicates"),
     ]
 
 
 def test_a_cost_that_no_rebalance_had_takes_no_room():
     chart = repeats(view(rebalance(60, 7, repeated=0)))
-    assert {trace.name for trace in chart.data} == {"the group stood still"}
+    assert {trace.name for trace in chart.data} == {"group standstill"}
     assert chart.layout.height == 192
 
 
 def test_rebalances_without_costs_get_a_sentence():
-    assert "is not known" in repeats(view(rebalance(60, 7, standstill=None))).layout.annotations[0].text
+    assert "is unknown" in repeats(view(rebalance(60, 7, standstill=None))).layout.annotations[0].text
 
 
 @pytest.mark.parametrize("draw", [swim_lanes, poll_times, partition_lag, repeats])

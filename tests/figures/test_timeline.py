@@ -18,8 +18,8 @@ def names(figure):
 
 def test_the_guilty_host_the_lag_and_the_events_are_drawn():
     assert names(timeline(*example())) == [
-        "bridge-1 out", "bridge-1 in", "lag plant-report", "batch splits", "record too large", "exits, starts",
-        "exits, starts", "changes", "oversize record rejected",
+        "bridge-1 out", "bridge-1 in", "lag plant-report", "batch splits", "records too large", "processes exit, start",
+        "processes exit, start", "changes", "oversize-record-rejected",
     ]  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def test_members_that_come_and_go_are_a_lane_with_their_address():
     went = connected(60, "A@9", "10.0.0.1:1", kind="consumer-disconnected")
     lanes = event_lanes(Facts(episodes=(came, went)), diagnosis())
 
-    assert [look[:2] for look in lanes][:2] == [("members come, go", "triangle-up"), ("members come, go", "x")]
+    assert [look[:2] for look in lanes][:2] == [("members join, leave", "triangle-up"), ("members join, leave", "x")]
     assert next(iter(lanes.values()))[0].words.split("\n")[1] == "A@9 10.0.0.1:1"
 
 
@@ -80,7 +80,7 @@ def test_findings_after_the_first_are_lanes_unless_they_are_only_notices():
     rows = [lane for lane, _, _ in event_lanes(Facts(), diagnosis(split_loop(), oversize()))]
     notice = replace(oversize(), severity=1)
 
-    assert rows == ["changes", "oversize record rejected"]
+    assert rows == ["changes", "oversize-record-rejected"]
     assert [lane for lane, _, _ in event_lanes(Facts(), diagnosis(split_loop(), notice))] == ["changes"]
 
 
@@ -127,14 +127,14 @@ def test_messages_that_brokers_keep_stand_where_the_lag_of_groups_does():
         "mqtt.stored_messages", "$SYS/broker/store/messages/count", {}, "sys.log", ((0.0, 40.0), (10.0, 90.0))
     )
     chart = timeline(Facts(series=(store,)), diagnosis())
-    assert [(trace.name, list(trace.y)) for trace in chart.data if trace.name] == [("kept by sys.log", [40, 90])]
+    assert [(trace.name, list(trace.y)) for trace in chart.data if trace.name] == [("stored by sys.log", [40, 90])]
 
 
 def test_known_errors_of_the_class_that_leads_have_a_lane():
     said = replace(facts().of_kind("record-too-large")[0], kind="error:kafka-login-refused")
     found = replace(split_loop(), incident="authentication-failed")
 
-    assert "authentication failed" in {lane for lane, _, _ in event_lanes(Facts(episodes=(said,)), diagnosis(found))}
+    assert "authentication-failed" in {lane for lane, _, _ in event_lanes(Facts(episodes=(said,)), diagnosis(found))}
     assert not event_lanes(Facts(episodes=(said,)), replace(diagnosis(), changes=()))
 
 
@@ -147,15 +147,15 @@ def test_what_died_unseen_is_hollow_and_has_a_lane_a_key_and_words():
     chart = timeline(known, result, legend=False)
 
     assert ("broker 2", "x-open") in {look[:2] for look in event_lanes(known, result)}
-    assert {key.words for key in keys(chart)} >= {"fell silent or died meanwhile, inferred", "starts", "the incident"}
+    assert {key.words for key in keys(chart)} >= {"silent or crashed, inferred", "starts", "the incident"}
     assert "broker 2: last heard of at 00:16:40" in told(known, result)
 
 
 def test_the_text_tells_the_incident_what_waits_and_how_many_marks_there_are():
     assert told(*example()) == (
         "Timeline from 12:17:26 to 12:25:00 UTC. The incident begins at 12:20:44 and lasts until 12:23:16. "
-        "72 messages wait for plant-report at most, at 12:21:20. Marks: batch splits (20), record too large (2), "
-        "exits, starts (5), changes (1), oversize record rejected (1)."
+        "Lag of plant-report: at most 72 messages, at 12:21:20. Marks: batch splits (20), records too large (2), "
+        "processes exit, start (5), changes (1), oversize-record-rejected (1)."
     )
 
 

@@ -69,7 +69,7 @@ def test_without_a_budget_it_cannot_be_drained_online_and_the_needed_capacity_is
     made = plan(replace(WAITING, inflow_per_second=2_500), MONGO)
 
     assert made.budget_writes_per_second == -200
-    assert made.refusal.reason == "of 3,500 writes/s the normal load and the new messages take 3,700"
+    assert made.refusal.reason == "normal load and new messages take 3,700 of 3,500 writes/s"
     assert made.refusal.needed_capacity_writes_per_second == pytest.approx(3_700 / 0.7)
     assert made.refusal.skipped_messages == 3_600_000
     assert (made.levers, made.steps, made.seconds.likely) == (None, (), inf)
@@ -83,7 +83,7 @@ def test_queues_that_give_less_than_the_store_takes_bound_the_drain():
     orderly = plan(replace(WAITING, orderly=True), MONGO)
     assert (orderly.queue_messages_per_second, orderly.bounded_by) == (50, "order")
     dead = plan(replace(WAITING, inflow_per_second=900, orderly=True), MONGO)
-    assert dead.refusal.reason == "the queues give at most 800 messages/s, 900 come in"
+    assert dead.refusal.reason == "the queues give at most 800 messages/s, 900 arrive"
 
 
 def test_no_more_instances_run_than_there_are_queues_or_threads():

@@ -78,7 +78,7 @@ def test_one_queue_gives_at_most_a_batch_per_round_trip():
     [
         ("b/0 10 30 a", "a takes at most 20.0 messages/s, its queues receive 30.0 messages/s"),
         ("b/0 10 20 a", "a takes at most 20.0 messages/s, its queues receive 20.0 messages/s"),
-        ("b/0 10 1 -", "no consumer holds 1 of the queues"),
+        ("b/0 10 1 -", "no consumer owns 1 of the queues"),
     ],
 )
 def test_it_never_ends_where_capacity_is_not_above_the_inflow(held, why):

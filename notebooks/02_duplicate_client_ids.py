@@ -96,7 +96,7 @@ rocketmq_tables.waiting(facts, view)
 # work was of use.
 
 # %%
-ownership((view.during, view.unique)) if view.unique else empty("No id is shared: it is as it should be.")
+ownership((view.during, view.unique)) if view.unique else empty("No ID is shared.")
 
 # %%
 rocketmq_tables.capacity(view)
@@ -140,7 +140,7 @@ request = Request(
     response_time=response_seconds,
 )
 found = scenarios.drain_answer(facts, request)
-drain(found) if found else empty("What waits is not known here, or not how long a message takes.")
+drain(found) if found else empty("The backlog, or the time per message, is not in the material.")
 
 # %%
 scenarios.drain_plan(found)

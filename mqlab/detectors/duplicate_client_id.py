@@ -15,11 +15,10 @@ from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Evidence, Finding, Result, Severity, finding
 from mqlab.models.client_ids import Risk, parse, risks
-from mqlab.rocketmq.members import EXPIRY, groups, streams
+from mqlab.rocketmq.members import EXPIRY, deleting_hours, groups, streams
 from mqlab.rocketmq.shared_client_ids import (
     Case,
     cases,
-    delete_hour,
     harmless,
     measures,
     orderly,
@@ -152,6 +151,6 @@ def _remarks(facts: Facts, case: Case, found: Sequence[Risk]) -> dict[str, str]:
     if case.ongoing and any(j.orphans for j in case.judgements):
         seconds, said = reserved_seconds(facts)
         since, deleted = moment(case.since), moment(case.since + seconds)
-        times = {"since": since, "deleted": deleted, "hour": delete_hour(facts)}
+        times = {"since": since, "deleted": deleted, "hours": deleting_hours(facts)}
         remarks["retention"] = say("retention", kept=seconds, default=not said, **times)
     return remarks

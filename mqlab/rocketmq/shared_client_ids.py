@@ -398,12 +398,6 @@ def reserved_seconds(facts: Facts) -> tuple[float, bool]:
     return (RESERVED_HOURS * 3600.0, False) if told is None else (told, True)
 
 
-def delete_hour(facts: Facts) -> str | None:
-    """The hour of the brokers' day at which they delete files (deleteWhen); None where they differ or do not say."""
-    told = {s.value for s in facts.settings if s.key == "deleteWhen"}
-    return next(iter(told)) if len(told) == 1 else None
-
-
 def retries(facts: Facts, group: str) -> int:
     """Messages that the group sent back to be handled again, in the time of the material."""
     queues = of_groups(facts).get((group, f"%RETRY%{group}"), {})

@@ -200,3 +200,11 @@ def test_an_allocation_that_no_rule_explains_is_likely_and_claims_no_orphans():
 def test_a_topic_that_the_group_does_not_read_is_not_counted():
     old = queues(4, set(), topic="OLD")
     assert found(listings(0, 300, 20, A1, A2), queues(8, range(4)), old).measures["orphan_queues"] == 4
+
+
+def test_what_waits_is_deleted_with_its_file_at_the_hour_that_the_broker_is_told():
+    rows = listings(0, 300, 20, A1, A2), queues(8, {0, 1, 2, 3})
+    hours = settings("at owner key value\n- broker-a deleteWhen 04\n- broker-b deleteWhen 16", "conf/broker.conf")
+    (said,) = (one.facts["retention"] for one in (found(*rows, hours),))
+    assert said.endswith("UTC on (deleteWhen 4 or 16)")
+    assert found(*rows).facts["retention"].endswith("UTC on")

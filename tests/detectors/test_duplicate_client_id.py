@@ -206,5 +206,5 @@ def test_what_waits_is_deleted_with_its_file_at_the_hour_that_the_broker_is_told
     rows = listings(0, 300, 20, A1, A2), queues(8, {0, 1, 2, 3})
     hours = settings("at owner key value\n- broker-a deleteWhen 04\n- broker-b deleteWhen 16", "conf/broker.conf")
     (said,) = (one.facts["retention"] for one in (found(*rows, hours),))
-    assert said.endswith("UTC on (deleteWhen 4 or 16)")
+    assert said.endswith("UTC on, at hour 4 or 16 of the broker's day (deleteWhen)")
     assert found(*rows).facts["retention"].endswith("UTC on")

@@ -23,6 +23,8 @@ SPEC = Spec("known-errors", Role.APPLICATION_LOG, (EVENTS,), "", Reading.LOG, "o
 
 RECOVERED = "recovered"
 """What was waited for came: a leader, a session, the tables of other nodes, the end of a start."""
+REGISTERED = "broker-registered"
+"""A name server knows a broker that it did not know, or not any more."""
 _RECOVERIES = (
     ("kafka", r"Completed transition to (?P<reason>Leader|Follower)"),
     ("kafka", r"Session establishment complete on server (?P<peer>\S+)"),
@@ -39,4 +41,5 @@ def signatures() -> tuple[Signature, ...]:
         for error in known_errors().values()
         if not error.event
     )
-    return (*errors, *(Signature(RECOVERED, begins=begins, system=system) for system, begins in _RECOVERIES))
+    back = Signature(REGISTERED, begins=r"new broker registered, (?P<peer>[^\s,]+)", system="rocketmq")
+    return (*errors, back, *(Signature(RECOVERED, begins=begins, system=system) for system, begins in _RECOVERIES))

@@ -58,10 +58,10 @@ _ALIKE = 1.02
 _RECOVERED = "recovered"
 """Lines of brokers that say that what they waited for came."""
 _RAISED, _CLEARED = "alarm-raised", "alarm-cleared"
-_REGISTERED = "broker-registered"
+_ANSWERED = "broker-answers"
 _LOST = "error:rocketmq-broker-lost"
 """A name server tells it after two minutes of silence: clients do not bridge that by themselves."""
-_ANSWERS = {_RAISED: _CLEARED, _LOST: _REGISTERED}
+_ANSWERS = {_RAISED: _CLEARED, _LOST: _ANSWERED, "error:kafka-controller-cannot-connect": _ANSWERED}
 """What says of an event, by its kind, that it is over; else that it went well."""
 _LEVEL = re.compile(r"\b(?:(TRACE|DEBUG|INFO|NOTICE)|WARN|ERROR|FATAL|SEVERE|CRITICAL)", re.IGNORECASE)
 _HEAD = 80
@@ -307,8 +307,8 @@ _Answer = tuple[str, str, str | None]
 
 
 def _answer(source: str, kind: str, told: Episode) -> _Answer:
-    """What clears an alarm names it, and who registers a broker its address."""
-    return source, kind, {_CLEARED: told.reason, _REGISTERED: told.peer}.get(kind)
+    """What clears an alarm names it, and who reaches a broker its address."""
+    return source, kind, {_CLEARED: told.reason, _ANSWERED: told.peer}.get(kind)
 
 
 def _went_well(facts: Facts, said: Sequence[_Said]) -> list[Episode]:
@@ -321,7 +321,7 @@ def _went_well(facts: Facts, said: Sequence[_Said]) -> list[Episode]:
         answer = _answer(e.source, _ANSWERS.get(e.kind, _RECOVERED), e)
         lasts[answer] = span((lasts.get(answer), e.last_at))[1]
     found: dict[_Answer, Episode] = {}
-    for line in facts.of_kind(_RECOVERED, _CLEARED, _REGISTERED):
+    for line in facts.of_kind(_RECOVERED, _CLEARED, _ANSWERED):
         answer = _answer(line.source, line.kind, line)
         last, at = lasts.get(answer), line.last_at if line.kind == _CLEARED else line.first_at
         if last is not None and at is not None and at >= last:

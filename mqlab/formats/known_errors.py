@@ -23,8 +23,12 @@ SPEC = Spec("known-errors", Role.APPLICATION_LOG, (EVENTS,), "", Reading.LOG, "o
 
 RECOVERED = "recovered"
 """What was waited for came: a leader, a session, the tables of other nodes, the end of a start."""
-REGISTERED = "broker-registered"
-"""A name server knows a broker that it did not know, or not any more."""
+ANSWERS = "broker-answers"
+"""A broker is reached by a controller or known to a name server that had missed it."""
+_BACK = (
+    ("kafka", r"Controller \d+ connected to (?P<peer>\S+ \([^)]*\)) for sending state change requests"),
+    ("rocketmq", r"new broker registered, (?P<peer>[^\s,]+)"),
+)
 _RECOVERIES = (
     ("kafka", r"Completed transition to (?P<reason>Leader|Follower)"),
     ("kafka", r"Session establishment complete on server (?P<peer>\S+)"),
@@ -41,5 +45,5 @@ def signatures() -> tuple[Signature, ...]:
         for error in known_errors().values()
         if not error.event
     )
-    back = Signature(REGISTERED, begins=r"new broker registered, (?P<peer>[^\s,]+)", system="rocketmq")
-    return (*errors, back, *(Signature(RECOVERED, begins=begins, system=system) for system, begins in _RECOVERIES))
+    back = tuple(Signature(ANSWERS, begins=begins, system=system) for system, begins in _BACK)
+    return (*errors, *back, *(Signature(RECOVERED, begins=begins, system=system) for system, begins in _RECOVERIES))

@@ -263,7 +263,7 @@ def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, f
 
 
 def _rise(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
-    """From the last lowest point before the highest to it: what is worked off later, or before it, is no rise."""
+    """From the last lowest point before the highest to it: what is worked off in between, or later, is no rise."""
     peak = max(range(len(points)), key=lambda n: (points[n][1], -n))
     low = min(range(peak + 1), key=lambda n: (points[n][1], -n))
     return points[low : peak + 1]

@@ -458,3 +458,35 @@ def test_a_client_that_its_broker_and_its_own_log_know_counts_once_under_its_id(
     several = found("broker-unreachable", *own, episode("client-configured", 60, client_id="till-4"),
                     again(LEAD["broker-unreachable"], 1800, 300))  # fmt: skip
     assert several.subject == "app", "its log names two clients: it may be either"
+
+
+@pytest.mark.parametrize(
+    ("peer", "when", "ongoing"),
+    [("10.5.0.5:10911", 3570, False), ("10.5.0.6:10911", 3570, True), ("10.5.0.5:10911", 3540, True)],
+)
+def test_a_broker_is_back_that_registers_again(peer, when, ongoing):
+    lost = [said(known_errors()["rocketmq-broker-lost"], 3480 + n, peer="10.5.0.5:10911") for n in (0, 40, 80)]
+    again_there = episode("broker-answers", when, peer=peer, system="rocketmq")
+    one = found("network-partition", LOG, lost, again_there)
+    assert (one.ongoing, one.severity) == (ongoing, WARNING)
+    assert ("it went well" in one.statement) is not ongoing
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "peer"),
+    [
+        (
+            "kafka-broker-log",
+            "[2026-03-09 09:26:34,512] INFO [RequestSendThread controllerId=1] Controller 1 connected to kafka-2:9092 (id: 2 rack: null) for sending state change requests (kafka.controller.RequestSendThread)",
+            "kafka-2:9092 (id: 2 rack: null)",
+        ),
+        (
+            "rocketmq-broker-log",
+            "2026-02-11 09:41:05 INFO RemotingExecutorThread_1 - new broker registered, 10.5.0.5:10911 HAServer: 10.5.0.5:10912",
+            "10.5.0.5:10911",
+        ),
+    ],
+)
+def test_who_missed_a_broker_says_which_one_it_reaches_again(form, line, peer):
+    (event,) = events([line], form)
+    assert (event["kind"], event["peer"]) == ("broker-answers", peer)

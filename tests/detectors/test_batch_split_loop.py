@@ -102,7 +102,7 @@ def test_measures_of_the_card_are_bytes_and_ratios():
     ]  # fmt: skip
 
 
-def test_single_records_over_the_limit_are_none_of_the_bytes_that_the_loop_sent_for_nothing():
+def test_single_records_over_the_limit_are_no_bytes_of_the_loop():
     single = episode("record-too-large", 330, "clients/app.log", client_id="app", topic="orders", left=5_000_000)
     more = [0] * 31 + [SENT_BY_LOOP] * 6 + [0] * 24
     rejected = [sum(more[: n + 1]) + (5_000_000 if n > 33 else 0) for n in range(61)]

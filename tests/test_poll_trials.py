@@ -106,4 +106,4 @@ def test_sliders_begin_at_what_was_and_ask_for_what_they_are_set_to(known):
 
 
 def test_without_a_replay_the_sliders_are_a_sentence():
-    assert "the material is not enough" in poll_sliders(None, lambda _: None)
+    assert "not enough material" in poll_sliders(None, lambda _: None)

@@ -42,9 +42,9 @@ def test_lanes_lines_marks_and_the_words_behind_a_timeline_are_told():
 
 
 def test_a_figure_says_what_it_shows():
-    table = figure_table({"data": [{"name": "出", "x": [7, 2], "y": ["已发送", "丢失"]}], "layout": {}})
-    assert [said(name) for name in table.header] == ["系列", "x", "y", "说明"]
-    assert spoken(table) == "出：已发送 7、丢失 2。"
+    shown = {"data": [{"name": "出", "x": [7, 2], "y": ["已发送", "丢失"]}], "layout": {}}
+    assert [said(name) for name in figure_table(shown).header] == ["系列", "x", "y", "说明"]
+    assert spoken(shown) == "出：已发送 7、丢失 2。"
 
 
 def test_what_two_captures_say_of_each_other_is_told():

@@ -268,7 +268,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         well=bool(well),
         connected=span(e.first_at for e in connected)[1],
         excused=_excused(facts, said),
-        cause=lead.causes[0],
+        cause=lead.cause((e.reason, e.first.text) for error, e in said if error is lead),
         check=lead.check,
         others=[error.name for error in lines if error is not lead],
     )

@@ -490,3 +490,12 @@ def test_a_broker_is_back_that_registers_again(peer, when, ongoing):
 def test_who_missed_a_broker_says_which_one_it_reaches_again(form, line, peer):
     (event,) = events([line], form)
     assert (event["kind"], event["peer"]) == ("broker-answers", peer)
+
+
+def test_the_cause_that_is_told_is_the_one_that_the_lines_hint_at():
+    error = known_errors()["go-dial-failed"]
+    refused, cut, unknown = error.causes
+    for reason, cause in (("connection refused", refused), ("no route to host", cut), ("no such host", unknown)):
+        told = again(error, 1800, 300, reason=reason, text="dial tcp 10.9.0.2:1883: connect")
+        assert f"Most often: {cause}." in found("broker-unreachable", LOG, told).statement
+    assert f"Most often: {refused}." in found("broker-unreachable", LOG, again(error, 1800, 300, text="dial")).statement

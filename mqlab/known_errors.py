@@ -50,6 +50,8 @@ class KnownError:
     """Regex by which some of them are told from the others: their reason and first line are searched."""
     unless: tuple[str, ...] = ()
     """Kinds of events that, before it in the same log, say that it is their consequence."""
+    by_broker: bool = False
+    """Its peer is a broker: a name server that does the same is no sign of the class."""
     fatal: bool = False
     """One line suffices."""
     vague: bool = False

@@ -38,7 +38,7 @@ def finding(incident, start, end, certainty=Certainty.PROVEN, severity=Severity.
     "kind", ["out-of-memory", "member-expired", "commit-failed", "unclean-election", "session-timeout"]
 )
 def test_trouble_of_unknown_cause_is_a_symptom(kind):
-    assert symptoms(episode(kind, 300)) == [f"{words()[kind]}, 1 time, first at clients/app.log:1"]
+    assert symptoms(episode(kind, 300)) == [f"{words()[kind]}, once, at clients/app.log:1"]
 
 
 @pytest.mark.parametrize(("status", "count"), [(1, 1), (137, 1), (0, 0), (143, 0)])

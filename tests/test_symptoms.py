@@ -168,7 +168,7 @@ def test_clients_notice_an_orderly_restart():
     stop = episode("broker-stopping", 290, "server.log")
     retries = episode("produce-retry", 300, count=40, reason="NOT_LEADER_OR_FOLLOWER")
     assert symptoms(retries, stop) == []
-    assert symptoms(retries) == ["batches sent again, 40 times, first at clients/app.log:1"]
+    assert symptoms(retries) == ["batches retried, 40 times, first at clients/app.log:1"]
 
 
 def test_a_broker_that_starts_again_without_a_stop_is_a_symptom():

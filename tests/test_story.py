@@ -4,14 +4,15 @@ from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
 
+import pytest
 from report_example import at, diagnosis, example, oversize, split_loop
 
 from mqlab.diagnosis import NotChecked
-from mqlab.facts import Episode
+from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Change, Evidence, Moment, Severity
 from mqlab.mqtt.chain_stages import Chain, Stage, Step
 from mqlab.notes import Action, Cost, HumanEvent, IncidentNotes
-from mqlab.reporting import chronology
+from mqlab.reporting import chronology, course
 from mqlab.reporting.evidence import dossiers
 from mqlab.reporting.story import story
 from mqlab.views.deaths import Death
@@ -223,6 +224,23 @@ def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypat
     row = next(row for row in told().chronology.told if row.at == died.since)
 
     assert [(one.text, one.inferred) for one in row.happened] == [("broker 2: silent", True)]
+
+
+@pytest.mark.parametrize(
+    ("second", "at_", "text"),
+    [
+        (0, "12:20:30", "broker 1 and broker 2 fell silent"),
+        (5, "", "broker 1 (last heard of at 12:20:30) and broker 2 (last heard of at 12:20:35) fell silent"),
+    ],
+)
+def test_brokers_that_fell_silent_each_have_their_own_moment(monkeypatch, second, at_, text):
+    began, ends = at("12:20:30").timestamp(), at("12:30:00").timestamp()
+    died = [Death(who, "broker", began + later, ends, "", ()) for who, later in (("broker 1", 0), ("broker 2", second))]
+    monkeypatch.setattr(course, "deaths", lambda _: died)
+    lost = replace(split_loop(), incident="acks1-failover-loss", subject="orders/0")
+
+    trigger = course.course(Facts(), diagnosis(lost), ())[0]
+    assert (trigger.name, trigger.at, trigger.text) == ("trigger", at_, text)
 
 
 def test_what_brought_the_incident_about_is_its_cause_and_no_consequence():

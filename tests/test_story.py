@@ -7,15 +7,17 @@ from types import SimpleNamespace
 import pytest
 from report_example import at, diagnosis, example, oversize, split_loop
 
+from mqlab.delivery.rows import Outcome
 from mqlab.diagnosis import NotChecked
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Change, Evidence, Moment, Severity
 from mqlab.mqtt.chain_stages import Chain, Stage, Step
 from mqlab.notes import Action, Cost, HumanEvent, IncidentNotes
-from mqlab.reporting import chronology, course
+from mqlab.reporting import chronology, course, follow_up
 from mqlab.reporting.evidence import dossiers
 from mqlab.reporting.story import story
 from mqlab.views.deaths import Death
+from mqlab.words import room
 
 
 def told(result=None, notes=None, known=None):
@@ -145,12 +147,18 @@ def test_lines_that_stood_in_logs_before_people_noticed_are_counted_against_the_
 
     assert shown.badly == (
         "Nobody noticed it for 120 s.",
-        "Logs told of it 114 s before people noticed: batch-split at 12:20:50 UTC, clients/bridge.log:118.",
+        "Logs told of it 114 s before people noticed: batch-split at 12:20:49 UTC, clients/bridge.log:117.",
     )
     assert shown.well[0] == "It was mitigated 35.8 s after it was noticed."
 
 
-def test_loss_is_spared_only_where_it_was_looked_for():
+def test_loss_is_spared_only_where_messages_were_followed():
+    assert not any("Looked for" in text for text in told(diagnosis(split_loop())).noticed.well)
+
+
+def test_loss_is_spared_only_where_it_was_looked_for(monkeypatch):
+    clear = SimpleNamespace(losses=(), doubled=(), outcome=Outcome.COMPLETE)
+    monkeypatch.setattr(follow_up, "audits", lambda _: (clear,))
     spared = "Looked for and not there: unclean-election-loss, 1 way to lose or double."
     lost = replace(oversize(), incident="retention-loss")
 
@@ -160,9 +168,52 @@ def test_loss_is_spared_only_where_it_was_looked_for():
     noticed = told(replace(diagnosis(split_loop()), clear=("slow-consumer",))).noticed
     assert noticed.well == ("It was mitigated 156 s after its onset.",)
     assert noticed.badly == (
-        "In the logs cited here, the first line about it came 6.00 s after the onset: batch-split at 12:20:50 UTC, "
-        "clients/bridge.log:118.",
+        "In the logs cited here, the first line about it came 5.60 s after the onset: batch-split at 12:20:49 UTC, "
+        "clients/bridge.log:117.",
     )
+
+
+def line(kind, when, number):
+    """A line of the log that the split loop cites."""
+    place = Evidence("clients/bridge.log", number, kind)
+    return Episode(kind, "clients/bridge.log", 1, when.timestamp(), when.timestamp(), place, place)
+
+
+@pytest.mark.parametrize(
+    ("measures", "cited", "late"),
+    [
+        ({}, None, "batch-split at 12:20:59"),
+        ({}, 7, "member-left at 12:20:54"),
+        ({"session_timeout_seconds": 10}, 7, None),
+        ({"session_timeout_seconds": 9}, None, "batch-split at 12:20:59"),
+        ({"poll_interval_seconds": 15}, None, None),
+    ],
+    ids=["a sign", "a line that it cites", "a session timeout", "later than the timeout", "a poll interval"],
+)
+def test_late_is_what_neither_a_cited_line_told_nor_a_timeout_holds_back(measures, cited, late):
+    loop = split_loop()
+    places = tuple(Evidence("clients/bridge.log", number, "") for number in {8, cited} if number)
+    onset = loop.started_at
+    lines = (
+        line("member-left", onset + timedelta(seconds=10), 7),
+        line("batch-split", onset + timedelta(seconds=15), 9),
+    )
+    shown = told(diagnosis(replace(loop, measures=measures, evidence=places)), known=Facts(episodes=lines)).noticed
+
+    assert [text.split("onset: ")[1][: len(late or "")] for text in shown.badly if "came" in text] == [late] * bool(
+        late
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "asked"), [(-30, 1), (30, 0), (3600, 1)], ids=["before", "meanwhile", "long after"]
+)
+def test_trouble_that_may_have_come_of_the_incident_is_no_open_question(seconds, asked):
+    loop = split_loop()
+    symptom = room("symptoms")("crash", at=loop.started_at.timestamp() + seconds, place="server.log:1")
+    shown = told(replace(diagnosis(loop), symptoms=(symptom,))).questions
+
+    assert sum("What is behind this?" in one.text for one in shown) == asked
 
 
 def test_actions_of_people_come_before_suggestions_and_are_not_suggested_again():

@@ -162,6 +162,13 @@ class Finding(Shown):
         """Its evidence is shown as a table."""
         show_rows(self)
 
+    @property
+    def seconds(self) -> float | None:
+        """How long it lasted, to when it was last seen at least; None where a begin or an end is not known."""
+        if self.started_at is None or self.ended_at is None:
+            return None
+        return max(0.0, (self.ended_at - self.started_at).total_seconds())
+
     def was_cured_by(self, change: Change) -> bool:
         """Whether *change* is the one that probably ended it."""
         one = self.cure

@@ -269,6 +269,17 @@ def test_what_two_findings_count_of_one_harm_is_told_once():
     ]  # fmt: skip
 
 
+def test_how_long_it_lasted_is_one_value_to_its_last_sign_and_rebalances_are_of_its_own_time():
+    loop = replace(split_loop(), ongoing=True)
+    other = replace(oversize(), incident="session-timeout", measures={"rebalances": 2})
+    unseen = replace(loop, ended_at=None)
+
+    assert "It lasted at least 153 s" in [one.text for one in told(diagnosis(loop, other)).impact]
+    assert not any("lasted" in one.text or "rebalance" in one.text for one in told(diagnosis(unseen, other)).impact)
+    leads = replace(loop, measures={"rebalances": 2})
+    assert "2 rebalances" in [one.text for one in told(diagnosis(leads)).impact]
+
+
 def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypatch):
     died = Death("broker 2", "broker", at("12:21:00").timestamp(), at("12:21:30").timestamp(), "silent", ())
     monkeypatch.setattr(chronology, "deaths", lambda _: (died,))

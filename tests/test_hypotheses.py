@@ -303,3 +303,19 @@ def test_a_connection_made_in_the_second_of_an_end_did_not_end_then(lived, said)
         )
         line += 2
     assert [mark.kind for mark in broken(facts(MOSQUITTO_LOG, rows), ())] == [said]
+
+
+@pytest.mark.parametrize(
+    ("lasted", "changed", "first"),
+    [(20, False, "healthy"), (300, False, "subscription-mismatch"), (20, True, "subscription-mismatch")],
+)
+def test_pulls_before_a_new_consumer_s_heartbeat_are_no_mismatch_unless_they_go_on_or_others_overwrite_it(
+    lasted, changed, first
+):
+    told = {"group": "seats", "system": "rocketmq"}
+    refused = [
+        episode("subscription-missing", at, "broker.log", line=n, reason="not latest", **told)
+        for n, at in enumerate((0, lasted / 2, lasted), start=1)
+    ]
+    over = [episode("subscription-changed", n, "broker.log", line=9, reason="update", **told) for n in (5, 9)]
+    assert ranked(log("broker.log", "rocketmq-broker-log", lines=9), refused, over * changed)[1][0] == first

@@ -319,3 +319,15 @@ def test_pulls_before_a_new_consumer_s_heartbeat_are_no_mismatch_unless_they_go_
     ]
     over = [episode("subscription-changed", n, "broker.log", line=9, reason="update", **told) for n in (5, 9)]
     assert ranked(log("broker.log", "rocketmq-broker-log", lines=9), refused, over * changed)[1][0] == first
+
+
+def test_of_two_that_explain_as_much_and_that_nothing_denies_none_is_most_likely():
+    """A connection that ends within seconds is thrown out by another one, or stands on a radio that fails."""
+    rows = [
+        episode(kind, 5 * n + late, "esp.log", line=2 * n + (late > 0) + 1, client_id="esp", system="mqtt")
+        for n in range(4)
+        for kind, late in (("connection-made", 0), ("connection-lost", 2))
+    ]
+    statement = diagnose(facts(log("esp.log", "mqtt-client-log", lines=8), rows)).verdict.statement
+    assert statement.startswith("It may be client-id-takeover (")
+    assert "or reconnect-flaky-link" in statement

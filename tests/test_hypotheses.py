@@ -74,7 +74,7 @@ def test_a_hypothesis_says_what_speaks_for_it_and_against_it_and_what_would_sett
         "settle": [],
     }
     assert told[0]["settle"][0]["missing"].startswith("the consumers' logs")
-    assert told[1]["against"][0].startswith("no sign of its own is there: brokers stopping in good order")
+    assert told[1]["against"][0].startswith("none of its own signs was seen: brokers that began an orderly stop")
 
 
 def test_an_unexplained_symptom_lowers_the_weight_and_is_named():

@@ -23,6 +23,8 @@ from mqlab.traffic.resending import IN_CLIENT
 INCIDENT = "oversize-record-rejected"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 say = words.room(INCIDENT)
+_PAYLOAD = "payload="
+"""How applications tell what they handed over: less than a record, which holds its key and headers besides."""
 
 
 def detect(facts: Facts) -> Result:
@@ -86,6 +88,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
             "key": limit.key if limit else None,
             "limit": limit.value if limit else None,
             "resubmitted": resubmitted,
+            "payload": _PAYLOAD in actors.latest(episodes).last.text and not in_client,
             "ongoing": ongoing,
         },
         measures={

@@ -476,3 +476,44 @@ def test_what_was_seen_at_the_very_end_and_in_one_moment_is_not_known_to_go_on(s
     assert (one.ongoing, one.goes_on) == (True, goes_on)
     status = screen(diagnose(facts(LOG, said(error, 3590 - seconds, 3, until=3590))), ["app.log"])
     assert ("STILL OPEN" in status, "last seen 10:59:50" in status) == (goes_on, not goes_on)
+
+
+@pytest.mark.parametrize(
+    ("peer", "when", "ongoing"),
+    [("10.5.0.5:10911", 3570, False), ("10.5.0.6:10911", 3570, True), ("10.5.0.5:10911", 3540, True)],
+)
+def test_a_broker_is_back_that_registers_again(peer, when, ongoing):
+    lost = [said(known_errors()["rocketmq-broker-lost"], 3480 + n, peer="10.5.0.5:10911") for n in (0, 40, 80)]
+    again_there = episode("broker-answers", when, peer=peer, system="rocketmq")
+    one = found("network-partition", LOG, lost, again_there)
+    assert (one.ongoing, one.severity) == (ongoing, WARNING)
+    assert ("it went well" in one.statement) is not ongoing
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "peer"),
+    [
+        (
+            "kafka-broker-log",
+            "[2026-03-09 09:26:34,512] INFO [RequestSendThread controllerId=1] Controller 1 connected to kafka-2:9092 (id: 2 rack: null) for sending state change requests (kafka.controller.RequestSendThread)",
+            "kafka-2:9092 (id: 2 rack: null)",
+        ),
+        (
+            "rocketmq-broker-log",
+            "2026-02-11 09:41:05 INFO RemotingExecutorThread_1 - new broker registered, 10.5.0.5:10911 HAServer: 10.5.0.5:10912",
+            "10.5.0.5:10911",
+        ),
+    ],
+)
+def test_who_missed_a_broker_says_which_one_it_reaches_again(form, line, peer):
+    (event,) = events([line], form)
+    assert (event["kind"], event["peer"]) == ("broker-answers", peer)
+
+
+def test_the_cause_that_is_told_is_the_one_that_the_lines_hint_at():
+    error = known_errors()["go-dial-failed"]
+    refused, cut, unknown = error.causes
+    for reason, cause in (("connection refused", refused), ("no route to host", cut), ("no such host", unknown)):
+        told = again(error, 1800, 300, reason=reason, text="dial tcp 10.9.0.2:1883: connect")
+        assert f"Most often: {cause}." in found("broker-unreachable", LOG, told).statement
+    assert f"Most often: {refused}." in found("broker-unreachable", LOG, again(error, 1800, 300, text="dial")).statement

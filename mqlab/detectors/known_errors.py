@@ -252,23 +252,25 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     connected = back(facts, (e for _, e in said)) if incident in _NO_CONNECTION else []
     ongoing = not (well or connected) and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
     who = _names(owner(facts, e) or e.group or base_name(e.source) for _, e in said)
-    about = _names(e.peer or e.topic for error, e in said if error is lead)
+    own = [e for error, e in said if error is lead]
+    about = _names(e.peer or e.topic for e in own)
+    first, last = span(at for e in own for at in (e.first_at, e.last_at))
     texts = INCIDENTS[incident]
     severity = _severity(facts, incident, said, ongoing=ongoing)
     statement = say(
         "statement",
         means=lead.means,
-        lines=total,
-        since=since,
-        until=until,
-        once=clock(since) == clock(until),
-        who=who,
+        lines=lines[lead],
+        since=first,
+        until=last,
+        once=clock(first) == clock(last),
+        who=_names(owner(facts, e) or e.group or base_name(e.source) for e in own),
         about=about,
         cleared=cleared,
         well=bool(well),
         connected=span(e.first_at for e in connected)[1],
         excused=_excused(facts, said),
-        cause=lead.causes[0],
+        cause=lead.cause((e.reason, e.first.text) for error, e in said if error is lead),
         check=lead.check,
         others=[error.name for error in lines if error is not lead],
     )
@@ -281,7 +283,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         severity=severity,
         explains=() if severity is Severity.NOTICE else _brings(incident),
         statement=statement,
-        measures={"lines": total, "actors": len(who)},
+        measures={"lines": lines[lead], "actors": len(who)},
         evidence=(
             *_evidence(said, lead),
             *(e.last.because(say("went-well")) for e in well[:1]),

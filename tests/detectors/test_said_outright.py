@@ -165,6 +165,14 @@ def test_the_error_that_leads_is_the_one_that_ends_a_process_else_the_most_frequ
     assert one.statement.endswith("Beside it: kafka-registration-refused.")
 
 
+def test_lines_of_another_error_of_the_class_are_not_counted_as_the_leading_ones():
+    busy, slow = (known_errors()[name] for name in ("rocketmq-busy", "rocketmq-slow-put"))
+    one = found("broker-overloaded", LOG, said(slow, 1800, 4, until=1860), said(busy, 1870, 3, until=1900))
+    assert "4 lines from 10:30:00 to 10:31:00 UTC" in one.statement
+    assert one.measures["lines"] == 4
+    assert one.statement.endswith("Beside it: rocketmq-busy.")
+
+
 def test_several_who_say_the_same_are_one_finding_that_names_them():
     error = LEAD["broker-unreachable"]
     rows = [again(error, 1800, 300, client_id=f"till-{n}", peer="kafka-1:9092") for n in range(5)]
@@ -490,3 +498,12 @@ def test_a_broker_is_back_that_registers_again(peer, when, ongoing):
 def test_who_missed_a_broker_says_which_one_it_reaches_again(form, line, peer):
     (event,) = events([line], form)
     assert (event["kind"], event["peer"]) == ("broker-answers", peer)
+
+
+def test_the_cause_that_is_told_is_the_one_that_the_lines_hint_at():
+    error = known_errors()["go-dial-failed"]
+    refused, cut, unknown = error.causes
+    for reason, cause in (("connection refused", refused), ("no route to host", cut), ("no such host", unknown)):
+        told = again(error, 1800, 300, reason=reason, text="dial tcp 10.9.0.2:1883: connect")
+        assert f"Most often: {cause}." in found("broker-unreachable", LOG, told).statement
+    assert f"Most often: {refused}." in found("broker-unreachable", LOG, again(error, 1800, 300, text="dial")).statement

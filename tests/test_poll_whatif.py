@@ -368,7 +368,7 @@ def test_the_group_with_late_polls_is_taken_and_another_one_where_it_is_named():
     both = facts(loop(), printed(), listings(), other)
 
     assert chosen(both) == "billing"
-    with pytest.raises(NoReplayError, match="No member of group other"):
+    with pytest.raises(NoReplayError, match="The material names no member of group other"):
         replay(both, "other")
 
 

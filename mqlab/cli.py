@@ -71,7 +71,7 @@ class _Verbs(Verbs):
     headings: ClassVar = {
         "Answer": ("triage", "show", "audit", "rebalances", "drain", "what-if", "compare"),
         "Report": ("report", "history", "notebook"),
-        "Gather": ("capture", "checklist", "redact"),
+        "Collect": ("capture", "checklist", "redact"),
         "Learn": ("demo", "train", "lab"),
         "Look up": ("explain", "incidents", "formats"),
         "Set up": ("doctor", "session", "completion", "plugin"),

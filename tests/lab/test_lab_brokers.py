@@ -91,7 +91,7 @@ def test_a_missing_tool_is_told_with_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(distributions.shutil, "which", lambda *_, **__: None)
     with pytest.raises(MissingToolError, match=r"The lab needs mvn for kafka-4.1: install Maven"):
         distributions.fetched("kafka-4.1", tmp_path)
-    with pytest.raises(MissingToolError, match="javac is not here"):
+    with pytest.raises(MissingToolError, match="The lab needs javac"):
         distributions.compiled("Feeder", Distribution("kafka-clients-3.9", tmp_path))
 
 

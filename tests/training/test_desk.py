@@ -155,7 +155,7 @@ def test_the_clock_stands_when_he_has_acted(desk):
     desk.ask(LOG).act("Restart the consumer")
 
     for go_on in (desk.wait, lambda: desk.ask("configs/server.properties"), lambda: desk.act("Wait")):
-        with pytest.raises(ActedError, match="minute 2 since the alarm, so the clock stands"):
+        with pytest.raises(ActedError, match="minute 2 since the alarm, so the clock has stopped"):
             go_on()
     assert desk.acted == "Restart the consumer"
 

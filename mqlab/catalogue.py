@@ -66,6 +66,8 @@ class Incident:
     """What a title says of the mechanism, the same way; the last one needs nothing."""
     begins: tuple[str, ...] = ()
     """What begins at the start of a finding, the same way."""
+    sudden: bool = False
+    """It happens at a moment, which a finding tells as its first; its span is that of what was lost by it."""
     benign: bool = False
     """A state or a look-alike: nothing to repair."""
     of_traffic: bool = False

@@ -140,7 +140,9 @@ class Finding(Shown):
     measures: Mapping[str, float] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     explains: tuple[str, ...] = ()
-    """Slugs of the classes that are its consequence."""
+    """Slugs of the classes that it leads over: its consequences, and what ``follows`` names."""
+    follows: tuple[str, ...] = ()
+    """Slugs of the classes that bring it about on the same subject."""
     mitigate: str = ""
     """Reversible, with its side effect."""
     remedy: str = ""
@@ -169,7 +171,13 @@ class Finding(Shown):
         """Whether *other* is of a class that this one brings about, and did not begin before it."""
         begins, then = self.started_at, other.started_at
         earlier = begins is not None and then is not None and begins - then > _BUCKET
-        return other.incident in self.explains and not earlier
+        return other.incident in self.explains and other.incident not in self.follows and not earlier
+
+    def comes_of(self, other: Finding) -> bool:
+        """Whether *other* is of a class that brings this one about, of the same subject, and began before its end."""
+        then, end = other.started_at, self.ended_at
+        later = then is not None and end is not None and then > end
+        return other.incident in self.follows and other.subject == self.subject and not later
 
 
 def finding(
@@ -186,6 +194,7 @@ def finding(
     remedy: str | None = None,
     verify: str | None = None,
     explains: tuple[str, ...] = (),
+    follows: tuple[str, ...] = (),
     severity: Severity | None = None,
     ongoing: bool = False,
     name: str | None = None,
@@ -216,7 +225,8 @@ def finding(
         statement=words.Text(incident, "statement", seen) if statement is None else statement,
         measures=known,
         evidence=tuple(dict.fromkeys(evidence)),
-        explains=explains,
+        explains=(*follows, *explains),
+        follows=follows,
         mitigate=mitigate or words.seen(incident, "mitigate", seen) or words.Text("common", "none-needed", {}),
         remedy=remedy or words.seen(incident, "fix", seen) or words.Text("common", "none-needed", {}),
         verify=verify or words.seen(incident, "verify", seen) or "",

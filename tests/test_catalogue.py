@@ -53,6 +53,7 @@ def test_every_field_says_something(slug):
         "elsewhere",
         "notebooks",
         "of_traffic",
+        "sudden",
         "visible",
         "whole",
         "needs_ledger",

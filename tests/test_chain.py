@@ -191,6 +191,16 @@ def test_what_kafka_refused_is_refused_and_no_more_than_the_bridge_says():
     ]
 
 
+def test_a_failed_send_and_the_error_below_it_are_one_record():
+    client = episode("client-configured", 0, "clients/b1.log", client_id="b1", system="mqtt")
+    kinds = ("record-expired", 2000), ("record-too-large", 400), ("send-failed", 2400)
+    lines = [episode(kind, "10:06:00", "clients/b1.log", count=n, client_id="b1") for kind, n in kinds]
+    (chain,) = chains(facts(BEHIND, sink(2999), client, lines))
+    assert [(gap.where, gap.messages) for gap in chain.gaps] == [
+        (Whereabouts.REFUSED, 2400), (Whereabouts.UNKNOWN, 600),
+    ]  # fmt: skip
+
+
 def test_a_bridge_that_doubles_after_its_restart_loses_nothing():
     rows = messages("""
         at       until    count noted
@@ -484,6 +494,13 @@ HOLE = messages("""
 def test_a_full_queue_that_nobody_counts_may_have_lost_all_that_is_missing():
     way = within_mqtt(facts(HOLE, BOARD, subscribed("board", name="plant/#"), full("10:05:01")))
     assert gaps(way) == [("taken", Whereabouts.DROPPED, "board", 80, 1, 80)]
+
+
+def test_a_counter_that_was_read_once_bounds_what_a_full_queue_lost():
+    once = series("mqtt.publish_dropped", [50], start=500, step=100)
+    way = within_mqtt(facts(HOLE, BOARD, subscribed("board", name="plant/#"), full("10:05:01"), once))
+    assert gaps(way)[0] == ("taken", Whereabouts.DROPPED, "board", 50, 1, 50)
+    assert "has counted 50 dropped messages since its start" in way.gaps[0].how
 
 
 def test_a_counter_that_does_not_cover_all_that_is_missing_leaves_the_rest_open():

@@ -9,6 +9,7 @@ from message_builder import BROKERS, SINK, acked, acks, controller, fates, follo
 
 from mqlab.delivery.audit import audits
 from mqlab.delivery.log_audit import log_doubled, log_losses, log_rows
+from mqlab.delivery.path import cells, path
 from mqlab.delivery.rows import LogRow, Outcome, Side
 from mqlab.findings import Evidence
 from mqlab.rows import Fate
@@ -34,6 +35,20 @@ queue from to  messages at    sent acked failed handled
         LogRow("orders", "1", 50, 50, 0, 0, 0, 50, 0, 0, None, 50),
         LogRow("orders", "", 10, 0, 7, 0, 3, None, 0, 0, None, None),
     )
+
+
+def test_stored_is_a_lower_bound_unless_all_that_was_sent_was_acknowledged_or_the_places_are_as_many():
+    handled = fates("from to at acked handled\n0 9 10:00 0 sink")
+    ends = "at group topic queue committed end\n10:10 - orders 0 - {}"
+
+    def stored(*rows):
+        (audit,) = audits(facts(*rows))
+        return [cells(row)["stored"] for row in path(audit, None)]
+
+    assert stored(handled) == ["≥ 10"]
+    assert stored(handled, positions(ends.format(14))) == ["≥ 10"]
+    assert stored(handled, positions(ends.format(10))) == ["10"]
+    assert stored(fates("from to at sent acked\n0 9 10:00 1 1"), SENT, acked(9)) == ["10"]
 
 
 def test_what_no_ledger_tells_is_not_known():

@@ -1,7 +1,7 @@
 """Changes of membership: between steady times, by the ids that went and came."""
 
-from facts_builder import facts
-from group_builder import listing, listings
+from facts_builder import at, episode, facts, log
+from group_builder import GROUP, listing, listings
 
 from mqlab.rocketmq.eras import member_changes
 from mqlab.units import clock
@@ -27,7 +27,33 @@ def test_a_release_that_gives_all_one_id_is_a_change_and_so_is_its_repair():
 def test_a_member_that_left_shows_where_it_was_last():
     rows = (*listings(0, 100, 20, "A@1 10.0.0.1:1", "A@2 10.0.0.2:1"), *listings(120, 300, 20, "A@1 10.0.0.1:1"))
     assert told(*rows) == ["10:02:00: A@2 → gone"]
-    assert [e.text for e in next(iter(member_changes(facts(*rows)))).evidence] == ["A@2 10.0.0.2:1"]
+    shown = ["A@2 10.0.0.2:1", "A@1 10.0.0.1:1"]
+    assert [e.text for e in next(iter(member_changes(facts(*rows)))).evidence] == shown, (
+        "the last listing, and the next"
+    )
+
+
+def test_the_lines_of_a_change_are_those_with_which_members_come_and_go():
+    def line(kind, when, client, peer):
+        return episode(
+            kind,
+            when,
+            "broker.log",
+            client_id=client,
+            group=GROUP,
+            peer=peer,
+            system="rocketmq",
+            text=f"{kind} {client}",
+        )
+
+    came = [line("consumer-connected", n, f"A@{n}", f"10.0.0.{n}:1") for n in (1, 2)]
+    left = line("consumer-disconnected", 120, "A@2", "10.0.0.2:1")
+    back = line("consumer-connected", 300, "A@3", "10.0.0.2:2")
+    end = line("consumer-disconnected", 500, "A@1", "10.0.0.1:1")
+    rows = (*came, left, back, end, log("broker.log", "rocketmq-broker-log", "10:00", "10:10"))
+    gone, new = (change for change in member_changes(facts(*rows)) if change.at in (at(120), at(300)))
+    assert (gone.after, [e.text for e in gone.evidence]) == ("gone", ["consumer-disconnected A@2"])
+    assert (new.before, [e.text for e in new.evidence]) == (None, ["consumer-connected A@3"])
 
 
 def test_a_restart_under_the_same_id_and_many_ids_are_short():

@@ -1,5 +1,8 @@
 """What RocketMQ groups handled, by the ledgers of those who sent and consumed."""
 
+from types import SimpleNamespace
+
+import pytest
 from facts_builder import at, episode, facts, positions
 from message_builder import fates, part
 
@@ -7,6 +10,7 @@ from mqlab.delivery import path
 from mqlab.delivery.audit import audits
 from mqlab.delivery.log_audit import log_rows
 from mqlab.delivery.rows import GroupRow, Outcome
+from mqlab.findings import Certainty
 from mqlab.rows import Client, Tally
 from mqlab.views.audit_json import commands_for
 
@@ -78,6 +82,25 @@ def test_copies_that_a_group_handled_stand_in_the_audit():
     assert one.statement == "100 acknowledged; order_sync handled 100 duplicates."
     told = list(path.sentences([one]))
     assert told == ["orders: none lost of 100 acknowledged, 100 doubled by group order_sync"]
+
+
+@pytest.mark.parametrize(
+    ("certainty", "queues", "incident", "words"),
+    [
+        (Certainty.PROVEN, ("broker-a/0",), "duplicate-client-id", "By mechanism: duplicate-client-id."),
+        (Certainty.PROVEN, ("broker-a/1",), None, ""),
+        (Certainty.LIKELY, ("broker-a/0",), None, ""),
+    ],
+)
+def test_copies_of_a_queue_in_several_hands_are_explained_where_these_are_proven(
+    monkeypatch, certainty, queues, incident, words
+):
+    case = SimpleNamespace(certainty=certainty, doubles={TOPIC: SimpleNamespace(queues=queues)})
+    monkeypatch.setattr("mqlab.delivery.queue_audit.shared_client_ids.cases", lambda *_: (case,))
+    one = audit(sent(handled=f"{ONE}+{TWO}"), tally(TWO), stands(100))
+    assert [row.incident for row in one.doubled] == [incident]
+    assert words in one.statement
+    assert ("mechanism" in one.statement) is bool(incident)
 
 
 def test_a_ledger_of_no_known_group_leaves_open_what_its_reader_got():

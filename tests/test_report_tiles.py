@@ -29,7 +29,7 @@ SHARED = {
 
 def test_each_kind_of_cost_has_one_card_that_tells_what_the_title_tells_and_loss_is_the_last():
     assert about("duplicate-client-id", SHARED) == [
-        "8,088 repeats of records ()",
+        "8,088 duplicates ()",
         "8,158 messages left waiting (24.1/s more while it lasted)",
         "8 queues that nobody reads (and 4 that several read)",
         "NOT CHECKED loss (not checked: acks1-failover-loss)",

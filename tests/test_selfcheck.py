@@ -10,14 +10,14 @@ from facts_builder import facts as about
 from report_example import diagnosis, facts, split_loop
 
 from mqlab import jsonout, words
-from mqlab.delivery.rows import Audit, Doubled, LogRow, Loss, Outcome, Side
+from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
 from mqlab.detectors import DETECTORS
 from mqlab.diagnosis import NotChecked, Rejected, Verdict, Withdrawn
 from mqlab.findings import Change, Result, Severity
 from mqlab.hypotheses import Hypothesis
 from mqlab.mqtt.chain_stages import Chain, Gap, Stage, Step, Whereabouts
 from mqlab.screen import screen
-from mqlab.selfcheck import checked, findings_checked
+from mqlab.selfcheck import checked, findings_checked, from_first
 from mqlab.units import moment
 from mqlab.verdict import diagnose
 
@@ -122,6 +122,7 @@ CITED = replace(
     ended_at=moment(at(80)),
     evidence=(SPLITS[0].first,),
     over=False,
+    cure=None,
 )
 
 
@@ -275,10 +276,95 @@ def test_a_member_that_comes_back_under_another_id_counts_once(members, known):
 )
 def test_what_was_killed_is_no_release(event, stays):
     line = episode(event.pop("kind"), event.pop("when", 40), event.pop("source", "clients/app.log"), line=7, **event)
-    found = replace(CITED, incident="rolling-restart", subject="shop")
+    found = replace(CITED, incident="rolling-restart", subject="shop", severity=Severity.NOTICE)
     kept, gone = findings_checked(about(log(), line), [found], (at("09:00"), at("11:00")))
 
     assert ([one.rule for one in gone], len(kept)) == (([], 1) if stays else (["benign"], 0))
+
+
+@pytest.mark.parametrize(
+    ("incident", "event", "severity"),
+    [
+        ("reconnect-flaky-link", {"kind": "out-of-memory"}, Severity.WARNING),
+        ("reconnect-flaky-link", {"kind": "error:os-no-space"}, Severity.WARNING),
+        ("reconnect-flaky-link", {"kind": "process-exit", "left": 143}, Severity.NOTICE),
+        ("reconnect-flaky-link", {"kind": "connection-lost"}, Severity.NOTICE),
+        ("session-timeout", {"kind": "out-of-memory"}, Severity.NOTICE),
+    ],
+)
+def test_what_is_no_fault_breaks_nothing(incident, event, severity):
+    line = episode(event.pop("kind"), 40, "clients/app.log", line=7, **event)
+    found = replace(CITED, incident=incident, severity=Severity.NOTICE)
+    (kept,), gone = findings_checked(about(log(), line), [found], (at("09:00"), at("11:00")))
+
+    assert kept.severity is severity
+    assert [(one.rule, one.what) for one in gone] == [("benign", "severity")] * (severity is Severity.WARNING)
+
+
+def test_what_is_no_fault_loses_nothing():
+    calm = replace(CITED, incident="reconnect-flaky-link", severity=Severity.NOTICE)
+    assert of(replace(calm, measures={"lost_records": 3}))[1] == [("benign", "severity")]
+    assert of(replace(calm, measures={"lost_records": 0, "losses": 3}))[1] == []
+
+
+@pytest.mark.parametrize(("when", "gone"), [("09:59:49", True), ("09:59:51", False), ("10:01", False), (None, False)])
+def test_what_ended_it_is_not_before_it(when, gone):
+    change = Change(None if when is None else at(when), "app", "1", "2")
+    told, found = of(replace(CITED, cure=change))
+
+    assert (told.cure is None, found) == (gone, [("cure", "cure")] * gone)
+
+
+OFFLINE = replace(CITED, incident="consumer-offline", subject="shop/orders", ended_at=moment(at(600)))
+
+
+def moves(first, second):
+    return positions(f"""
+        at       group topic  queue committed end
+        10:02:00 shop  orders 0     {first}   900
+        10:04:00 shop  orders 0     {second}  900
+    """)
+
+
+@pytest.mark.parametrize(
+    ("rows", "heard"),
+    [
+        ([episode("join-completed", 300, group="shop")], True),
+        ([episode("join-completed", 300, group="mail")], False),
+        ([episode("join-completed", 598, group="shop")], False),
+        ([moves(5, 9)], True),
+        ([moves(5, 5)], False),
+        ([moves(5, 9), episode("offsets-set", 200, group="shop")], False),
+    ],
+)
+def test_a_group_without_members_is_not_heard(rows, heard):
+    told, gone = of(OFFLINE, *rows)
+
+    assert (told.started_at is None, gone) == (heard, [("silent", "started_at")] * heard)
+
+
+def test_no_more_clients_than_any_source_names():
+    known = [episode("client-connected", 5, client_id=name) for name in ("a", "b")]
+    held = replace(CITED, measures={"clients": 2})
+
+    assert of(held, known)[1] == []
+    assert of(replace(held, measures={"clients": 3}), known)[1] == [("counted-once", "clients")]
+    assert of(replace(held, measures={"clients": 3}))[1] == []
+
+
+@pytest.mark.parametrize(
+    ("handled", "pending", "verdict"), [(80, 20, "healthy"), (80, None, "healthy"), (80, 0, "undetermined")]
+)
+def test_ledgers_close_for_each_partition(monkeypatch, handled, pending, verdict):
+    log_row = LogRow("t", "0", 100, 100, None, None, None, 100, 0, 0, 0, 100)
+    group = GroupRow("g", "t", "0", handled, None, handled, pending, 0, 0, 0)
+    audit = Audit("t", Outcome.COMPLETE, "", (log_row,), (group,), (), (), ())
+    monkeypatch.setattr("mqlab.selfcheck.classes.audits", lambda _: (audit,))
+    calm = replace(diagnosis(), findings=(), verdict=Verdict("healthy", None, "", ()), clear=("retention-loss",))
+
+    told = checked(calm, FACTS)
+    assert told.verdict.incident == verdict
+    assert ("retention-loss" in told.clear) is (verdict == "healthy")
 
 
 def test_a_class_whose_finding_is_withdrawn_was_not_checked(monkeypatch):
@@ -440,3 +526,22 @@ def test_what_was_withdrawn_before_stays_told():
     told = checked(replace(DIAGNOSIS, clear=(FINDING.incident,), withdrawn=(before,)), FACTS)
 
     assert [one.rule for one in told.withdrawn] == ["parts", "place"]
+
+
+@pytest.mark.parametrize(
+    ("begin", "first"), [("09:59:55", "10:00"), ("09:59:49", "09:59:49"), ("10:00:05", "10:00:05")]
+)
+def test_what_is_counted_by_ten_seconds_begins_no_earlier_than_its_source(begin, first):
+    text = words.Text("session-queue-drop", "statement", {"state": "slow", "subject": "a", "since": moment(at(begin))})
+    told = from_first(replace(CITED, started_at=moment(at(begin)), statement=text), about(log(), *SPLITS))
+    assert told.started_at == told.statement.values["since"] == moment(at(first))
+
+
+def test_what_is_counted_by_ten_seconds_begins_no_earlier_than_its_broker():
+    start = episode("broker-starting", 5, "mosquitto.log")
+    for begin, first in (("10:00:00", "10:00:05"), ("10:00:10", "10:00:10")):
+        told = from_first(replace(CITED, started_at=moment(at(begin))), about(log(), start, *SPLITS))
+        assert told.started_at == moment(at(first))
+    earlier = episode("broker-starting", -600, "other.log")
+    told = from_first(replace(CITED, started_at=moment(at(0))), about(log(), start, earlier, *SPLITS))
+    assert told.started_at == moment(at(0)), "another broker ran"

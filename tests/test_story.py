@@ -7,7 +7,8 @@ from types import SimpleNamespace
 from report_example import at, diagnosis, example, oversize, split_loop
 
 from mqlab.diagnosis import NotChecked
-from mqlab.findings import Certainty, Change, Severity
+from mqlab.facts import Episode
+from mqlab.findings import Certainty, Change, Evidence, Moment, Severity
 from mqlab.mqtt.chain_stages import Chain, Stage, Step
 from mqlab.notes import Action, Cost, HumanEvent, IncidentNotes
 from mqlab.reporting import chronology
@@ -57,7 +58,8 @@ def test_each_link_of_the_chain_has_its_proof():
     }
     assert links(told(diagnosis(loop, noise))) == [
         ("Mechanism", "A batch above the broker's limit but within `batch.size` is refused, split into the same batch "
-         "and sent again at once: until `delivery.timeout.ms`, until the heap is full, or for ever.", "#F1", False),
+         "and resent at once. This goes on until `delivery.timeout.ms`, until the heap is full, or for ever.",
+         "#F1", False),
         ("Amplifier", "max.message.bytes = 1048588 (topic plant-telemetry): the limit", "#F1-e2", False),
         ("Consequence", "658 MB were sent for nothing", "#F1-excess_bytes", False),
         ("Consequence", "log-explosion: One shape fills the log", "#F2", False),
@@ -221,3 +223,54 @@ def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypat
     row = next(row for row in told().chronology.told if row.at == died.since)
 
     assert [(one.text, one.inferred) for one in row.happened] == [("broker 2: silent", True)]
+
+
+def test_what_brought_the_incident_about_is_its_cause_and_no_consequence():
+    loop = replace(split_loop(), measures={"excess_bytes": 658042000}, explains=("log-explosion",))
+    gone = replace(oversize(), incident="consumer-offline", statement="Nobody was there.", subject=loop.subject)
+    away = replace(gone, started_at=loop.started_at - timedelta(seconds=60))
+    after = replace(gone, started_at=loop.ended_at + timedelta(seconds=60))
+    led = replace(loop, explains=("consumer-offline",), follows=("consumer-offline",))
+
+    cause = ("Cause", "consumer-offline: Nobody was there", "#F2", False)
+    assert links(told(diagnosis(led, away)))[0] == cause
+    assert "It came of this: nobody consumed." in told(diagnosis(led, away)).summary
+    other = replace(away, subject="billing/orders")
+    for besides in (other, after):
+        story_of = told(diagnosis(led, besides))
+        assert "Nobody was there" not in str(links(story_of))
+        assert "Found besides: nobody consumed." in story_of.summary
+
+
+def test_a_take_over_is_a_moment_and_does_not_last_from_the_first_lost_record_on():
+    loss = replace(
+        oversize(), incident="acks1-failover-loss", severity=Severity.CRITICAL, facts={"who": "topic orders"}
+    )
+    loss = replace(loss, started_at=at("12:04:33"), ended_at=at("12:05:50"), ongoing=False)
+    known = replace(loss, moments=(Moment(at("12:05:47"), "took over"),))
+    took = "a broker took over that lacked what its leader had acknowledged (topic orders)."
+
+    for one, when in ((known, "At 2026-11-21 12:05:47 UTC"), (loss, "At a time that the material does not tell")):
+        found = told(diagnosis(one))
+        assert found.summary[0].startswith(f"{when}, {took} What was lost")
+        assert "lasted" not in str(found.impact)
+
+
+def test_an_end_at_which_a_client_left_or_came_is_told_with_it():
+    known, _ = example()
+    loop = replace(split_loop(), cure=None, ongoing=False)
+    result = replace(diagnosis(loop), changes=())
+    end = loop.ended_at.timestamp()
+
+    def badly(*events):
+        return [text for text in told(result, known=replace(known, episodes=events)).noticed.badly if "ended" in text]
+
+    def event(kind, who, at):
+        return Episode(kind, "b.log", 1, at, at, Evidence("b.log", 1, kind), Evidence("b.log", 1, kind), client_id=who)
+
+    (unchanged,) = badly(event("client-disconnected", "gateway", end - 60))
+    assert unchanged.startswith("It ended, and no change")
+    (left,) = badly(event("client-disconnected", "gateway", end - 3))
+    assert left.startswith("It ended about when gateway left, and no other change")
+    (both,) = badly(event("client-disconnected", "gateway", end), event("client-connected", "sink", end + 2))
+    assert both.startswith("It ended about when gateway left and sink came")

@@ -80,8 +80,8 @@ def test_what_was_not_seen_is_not_said(template, values):
 
 
 def test_a_clause_without_its_values_is_left_out_and_of_alternatives_the_first_that_fits_is_said():
-    seen = {"subject": "billing", "cause": "it slept", "each": ["a 1 time"]}
-    head = "The coordinator of billing expelled a 1 time, having heard nothing for session.timeout.ms"
+    seen = {"subject": "billing", "cause": "it slept", "each": ["a once"]}
+    head = "The coordinator of billing expelled a once, having heard nothing for session.timeout.ms"
     assert Text("session-timeout", "statement", seen) == f"{head}: it slept."
     costs = {
         "rebalances": 0,
@@ -172,3 +172,19 @@ def test_what_fetches_a_missing_thing_are_texts_and_commands_that_there_are():
     for name, asked in words._fetch().items():
         assert asked.keys() <= catalogue(name, "en").keys()
         assert {one for names in asked.values() for one in names} <= commands().keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "values", "idle"),
+    [
+        ("common", "none-needed", {}, True),
+        ("consumer-offline", "mitigate", {"group": "billing", "back": 1}, True),
+        ("consumer-offline", "mitigate", {"group": "billing", "back": None}, False),
+        ("subscription-mismatch", "mitigate", {"subject": "billing", "ongoing": None}, True),
+        ("subscription-mismatch", "mitigate", {"subject": "billing", "ongoing": 1}, False),
+        ("reconnect-flaky-link", "fix", {}, False),
+    ],
+)
+def test_a_repair_says_as_data_that_nothing_is_to_be_done(name, key, values, idle):
+    assert words.is_idle(words.Text(name, key, values)) is idle
+    assert not words.is_idle(str(words.Text(name, key, values))), "plain words tell nothing"

@@ -156,6 +156,7 @@ def _statement(
         parts=(*_lost(losses, read), *_left(by_group), *_failed(log), *_doubled(doubled)),
         outcome=outcome,
         named=sorted({row.incident for row in rows if row.incident}),
+        rest=any(row.incident is None for row in rows),
         lost=len(losses),
         untold=tuple(_unknown(by_group, acked_of)) if outcome is Outcome.IN_LOG else None,
     )

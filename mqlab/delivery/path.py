@@ -54,7 +54,7 @@ class PathRow:
     doubled: int = 0
     unknown: int = 0
     partly: frozenset[str] = frozenset()
-    """Columns that some partition does not tell, so that their sum is a lower bound."""
+    """Columns that are a lower bound: nothing tells all of them, or some partition does not tell them."""
 
 
 def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
@@ -66,7 +66,7 @@ def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
         row, log, read = PathRow(queue, group), logs.get(queue), own.get(queue)
         if log:
             columns = {name: getattr(log, name) for name in (*_OF_LOG, "start", "end", "lost", "doubled")}
-            row = replace(row, **columns)
+            row = replace(row, **columns, partly=frozenset() if log.held_all else frozenset({"stored"}))
         if read:
             columns = {name: getattr(read, name) for name in (*_OF_GROUP, "committed", "unknown")}
             row = replace(row, **columns, lost=row.lost + read.lost, doubled=row.doubled + read.doubled)
@@ -96,7 +96,7 @@ def total(rows: Sequence[PathRow]) -> PathRow:
         bound=_joint({row.bound for row in rows if row.lost or row.bound}),
         doubled=sum(row.doubled for row in rows),
         unknown=sum(row.unknown for row in rows),
-        partly=frozenset(name for name, values in columns.items() if None in values),
+        partly=frozenset(name for name, values in columns.items() if None in values).union(*(r.partly for r in rows)),
     )
 
 
@@ -336,7 +336,11 @@ def _parts(audit: Audit, tz: tzinfo) -> Iterator[str]:
         if group and whole.pending:
             # Lag counts what a group handled and has not committed; with ledgers that is known to be done.
             yield say("waiting", pending=whole.pending, group=group, by_lag=whole.handled is None)
-    for toll in doubles(audit):
+    for where, same in groupby(sorted(doubles(audit), key=lambda toll: toll.where), lambda toll: toll.where):
+        several = list(same)
         # A finding that did it may count those of its own time.
-        when = between(toll.since, toll.until, tz) if toll.incident == UNEXPLAINED else ""
-        yield say("doubled", amount=toll.words, where=toll.where, when=when or None)
+        explained = any(toll.incident != UNEXPLAINED for toll in several)
+        when = "" if explained else between(several[0].since, several[0].until, tz)
+        least, most = sum(toll.least for toll in several), sum(toll.most for toll in several)
+        amount = bounded(sum(toll.records for toll in several), least, most)
+        yield say("doubled", amount=amount, where=where, when=when or None)

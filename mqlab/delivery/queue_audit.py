@@ -12,13 +12,17 @@ from collections.abc import Iterator
 from mqlab.delivery.missing import behind, fates, in_log
 from mqlab.delivery.rows import Doubled, GroupRow, Side
 from mqlab.facts import Facts
+from mqlab.findings import Certainty
 from mqlab.memo import per_facts
-from mqlab.rocketmq import members
+from mqlab.rocketmq import members, shared_client_ids
 from mqlab.rows import times, too_often
 from mqlab.shared.copies import ledgers_of
 from mqlab.words import room
 
 ways = room("delivery-ways")
+
+_SHARED = "duplicate-client-id"
+"""The class of several processes with one client id."""
 
 
 @per_facts
@@ -30,7 +34,7 @@ def queue_rows(facts: Facts, topic: str) -> tuple[GroupRow, ...]:
 
 @per_facts
 def queue_doubled(facts: Facts, topic: str) -> tuple[Doubled, ...]:
-    """Messages of *topic* that groups handled more than once; what did it is told by no ledger."""
+    """Messages of *topic* that groups handled more than once; what did it is told by no ledger, but by proven hands."""
     return tuple(_doubled(facts, topic))
 
 
@@ -72,7 +76,15 @@ def _row(facts: Facts, group: str, topic: str, queue: str) -> GroupRow:
 def _doubled(facts: Facts, topic: str) -> Iterator[Doubled]:
     for row in queue_rows(facts, topic):
         own = frozenset(ledgers_of(facts, row.group, topic))
-        yield from handled_again(facts, (row.group, topic, row.queue), own, None)
+        incident = _SHARED if row.queue in _in_several_hands(facts, row.group, topic) else None
+        yield from handled_again(facts, (row.group, topic, row.queue), own, incident)
+
+
+@per_facts
+def _in_several_hands(facts: Facts, group: str, topic: str) -> frozenset[str]:
+    """Queues that several processes of one client id read at once, for certain."""
+    proven = (case for case in shared_client_ids.cases(facts, group) if case.certainty is Certainty.PROVEN)
+    return frozenset(queue for case in proven if topic in case.doubles for queue in case.doubles[topic].queues)
 
 
 def handled_again(

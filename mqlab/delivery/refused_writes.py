@@ -114,7 +114,7 @@ class Refusal:
     queues: tuple[str, ...]
     requests: int
     """Refused requests, by the lines of brokers or of producers, whichever tell of more."""
-    failed: int
+    failed: failures.Failed
     """Records that were reported as failed and never acknowledged."""
     stored: int | None
     """Of those, the ones in the log; None where no ids tell."""
@@ -152,7 +152,7 @@ def _refusal(facts: Facts, topic: str, lines: Sequence[Episode]) -> Refusal:
         topic,
         queues,
         requests=max(sum(e.count for e in own if by_broker(e)), sum(e.count for e in own if not by_broker(e))),
-        failed=round(failures.failed(facts, None, {topic} - {""}, since, until and until + GIVEN_UP) or 0),
+        failed=failures.failed(facts, None, {topic} - {""}, since, until and until + GIVEN_UP) or failures.NONE,
         stored=kept(by_ids) if by_ids else None,
         dropped=never_stored(facts, UNDER_MIN_ISR, topic),
         blocked=sum(e.count for e in full),
@@ -175,7 +175,9 @@ def _taken(facts: Facts, topic: str, lines: Sequence[Episode], until: float | No
     own = [[s for s in series if s.labels.get("topic") in (topic, None)] for series in counted]
     if all(any(s.points and s.points[-1][0] >= until + GIVEN_UP for s in series) for series in own):
         return not any(
-            failures.failed(facts, client, {topic}, lines[0].first_at, until + GIVEN_UP) for client in clients
+            told.records
+            for client in clients
+            if (told := failures.failed(facts, client, {topic}, lines[0].first_at, until + GIVEN_UP))
         )
     sent = [p for p in facts.parts if p.role == "sent" and p.topic == topic and (p.last_at or 0.0) >= until]
     answered = [f.acked and not f.failed for f in facts.fates if f.topic == topic and f.sent]

@@ -111,12 +111,22 @@ class LogRow:
     unanswered: int | None
     """Sent, neither acknowledged nor reported as failed."""
     stored: int | None
-    """Messages that the log is known to hold or to have held."""
+    """Messages that the log is known to hold or to have held: at least, but for ``held_all``."""
     lost: int
     doubled: int
     start: int | None
     end: int | None
     """Log start and end, as last seen."""
+
+    @property
+    def held_all(self) -> bool:
+        """``stored`` is all that the log ever held, not only what somebody noted.
+
+        Each message that was sent was acknowledged, or places of the log, from its begin to its end, are as many.
+        """
+        answered = self.sent is not None and self.sent == self.acked
+        places = None if self.start or self.end is None else self.end + self.lost - self.doubled
+        return answered or (places is not None and places == self.stored)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ yet, refused writes, topics that were made again, compaction; elections of repli
 from __future__ import annotations
 
 from mqlab import words
-from mqlab.delivery import durability, loss_mechanisms
+from mqlab.delivery import advised, durability, loss_mechanisms
 from mqlab.delivery.loss_mechanisms import FAILOVER
 from mqlab.delivery.losses import TopicLoss, by_topics, evidence, measures
 from mqlab.facts import Facts
@@ -39,10 +39,16 @@ def _finding(facts: Facts, one: TopicLoss) -> Finding:
         one.certainty,
         (one.span[0], one.span[1]),
         severity=Severity.CRITICAL,
-        slots={"records": one.records, "exact": one.exact, "acks": acks.value if acks else None, **_slots(one)},
+        slots={
+            **{"records": one.records, "exact": one.exact, "acks": acks.value if acks else None},
+            **_slots(one),
+            "change": tuple(dict.fromkeys((*advised.durable(facts, one.topic), *advised.once(facts, one.topic)))),
+            "all": acks is not None and not acks.leader_only,
+        },
         measures=measures(facts, one),
         evidence=evidence(facts, one),
         explains=("reprocess-duplicates",),
+        moments=[(one.handover.after.at, say("took-over"))] if one.handover else (),
         facts={
             "who": say("who", topic=one.topic, partitions=one.queues),
             "acks": say("acks-of", acks=acks.value, client=acks.client) if acks is not None else None,

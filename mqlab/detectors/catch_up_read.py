@@ -1,19 +1,21 @@
 """A group replays, or a new group reads from the start: more goes out than comes in, for a while.
 
 Fires: a group's position advances clearly faster than its topic's end, and its lag falls.
-Quiet: it reads as fast as is produced (fan-out); its lag does not fall (slow-consumer).
+Quiet: it reads as fast as is produced (fan-out); its lag does not fall (slow-consumer). What a reset moved it past is
+neither read nor a backlog that was worked off; where nothing tells how much that is, nothing is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from mqlab import words
+from mqlab.delivery.positions import by_hand, moves, offset_resets, offsets
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
-from mqlab.shared.queues import Points, of_groups, snapshots
+from mqlab.shared.queues import Pace, Points, of_groups, snapshots
 
 INCIDENT = "catch-up-read"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -27,21 +29,43 @@ reader takes, which is within the noise of traffic."""
 
 
 @dataclass(frozen=True, slots=True)
+class Jump:
+    """A position that was set instead of read up to."""
+
+    at: float
+    origin: int | None
+    """None where nothing tells where it stood."""
+    target: int
+
+    def is_in(self, pace: Pace) -> bool:
+        """Between these two snapshots; commits come later than a jump, so one ahead is told by the offsets."""
+        if self.origin is not None and self.origin < self.target:
+            return (pace.first.committed or 0) <= self.origin and (pace.last.committed or 0) >= self.target
+        return (pace.first.at or 0.0) < self.at <= (pace.last.at or 0.0)
+
+
+Jumps = Mapping[str, Sequence[Jump]]
+"""By partition."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """What a group read of a whole topic between two snapshots."""
 
     before: Points
     after: Points
+    jumped: int
+    """Messages that positions passed over unread; below zero where they went back."""
 
     @property
     def behind(self) -> int:
-        """Messages that waited at its begin."""
-        return _sum(self.before, "end") - _sum(self.before, "committed")
+        """Messages that waited at its begin, or that it went back to, and were not passed over."""
+        return _sum(self.before, "end") - _sum(self.before, "committed") - self.jumped
 
     @property
     def read(self) -> int:
         """Messages read meanwhile."""
-        return _sum(self.after, "committed") - _sum(self.before, "committed")
+        return _sum(self.after, "committed") - _sum(self.before, "committed") - self.jumped
 
     @property
     def produced(self) -> int:
@@ -61,16 +85,39 @@ def detect(facts: Facts) -> Result:
     known = {key: snapshots(queues) for key, queues in of_groups(facts).items()}
     if not any(len(every) >= 2 for every in known.values()):
         return Result(missing=(say("no-snapshots"),))
-    readings = {key: _best(every) for key, every in known.items()}
+    readings = {key: _best(every, _jumps(facts, *key)) for key, every in known.items()}
     return Result(
         tuple(_finding(*key, reading) for key, reading in readings.items() if reading is not None and reading.caught_up)
     )
 
 
-def _best(every: Sequence[Points]) -> Reading | None:
+def _jumps(facts: Facts, group: str, topic: str) -> Jumps:
+    return {queue: tuple(_of_queue(facts, group, topic, queue)) for queue in of_groups(facts)[group, topic]}
+
+
+def _of_queue(facts: Facts, group: str, topic: str, queue: str) -> Iterator[Jump]:
+    partition = offsets(facts, group, topic, queue)
+    yield from (Jump(reset.at, reset.refused, reset.target) for reset in offset_resets(facts, partition))
+    yield from (Jump(skip.at, skip.low, skip.high) for skip in by_hand(facts, partition))
+    back = ((earlier, later) for earlier, later in moves(facts, partition) if later.offset < earlier.offset)
+    yield from (Jump(later.at, earlier.offset, later.offset) for earlier, later in back)
+
+
+def _best(every: Sequence[Points], jumps: Jumps) -> Reading | None:
     """The time in which the lag fell most, between snapshots that tell of all partitions."""
     whole = [points for points in every if len(points) == max(map(len, every))]
-    return max((Reading(*pair) for pair in combinations(whole, 2)), key=lambda reading: reading.caught_up, default=None)
+    readings = (_reading(*pair, jumps) for pair in combinations(whole, 2))
+    return max((one for one in readings if one), key=lambda reading: reading.caught_up, default=None)
+
+
+def _reading(before: Points, after: Points, jumps: Jumps) -> Reading | None:
+    """None where a position was set meanwhile and nothing tells where it stood."""
+    first, last = ({point.queue: point for point in points} for points in (before, after))
+    paces = [Pace(queue, first[queue], last[queue]) for queue in first.keys() & last.keys()]
+    within = [jump for pace in paces for jump in jumps.get(pace.queue, ()) if jump.is_in(pace)]
+    if any(jump.origin is None for jump in within):
+        return None
+    return Reading(before, after, sum(jump.target - (jump.origin or 0) for jump in within))
 
 
 def _sum(points: Points, what: str) -> int:
@@ -84,7 +131,10 @@ def _finding(group: str, topic: str, reading: Reading) -> Finding:
         Certainty.PROVEN,
         (reading.before[-1].at, reading.after[-1].at),
         severity=Severity.NOTICE,
-        slots={"group": group, "topic": topic, "read": reading.read, "produced": reading.produced},
+        slots={
+            **{"group": group, "topic": topic, "read": reading.read, "produced": reading.produced},
+            "unread": reading.jumped if reading.jumped > 0 else None,
+        },
         measures={"caught_up_messages": reading.caught_up, "peak_lag": reading.behind},
         evidence=(p.evidence.because(say("behind")) for p in reading.before[:3]),
     )

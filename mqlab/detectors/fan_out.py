@@ -45,7 +45,10 @@ def detect(facts: Facts) -> Result:
     added = readers > max(1, earlier)
     if not added and shift.after <= (1 + FITS) * max(1, readers):
         return CLEAR
-    if not added or abs(shift.after - readers) > FITS * readers:
+    if not added:
+        known = earlier if earlier == readers else None
+        return Result(rejected=say("not-added", before=shift.before, after=shift.after, readers=readers, earlier=known))
+    if abs(shift.after - readers) > FITS * readers:
         return Result(rejected=say("no-fit", before=shift.before, after=shift.after, readers=readers))
     return Result((_finding(facts, shift, readers, pieces),))
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
-from mqlab.kafka import groups
+from mqlab.kafka import advised, groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import extra
@@ -109,6 +109,7 @@ def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
             "clients": [one.client_id for one in every],
             "further": len(every[_SHOWN:]) or None,
             "words": _last_words(every),
+            "dynamic": advised.is_dynamic(facts, group),
         },
         measures={
             "members": len(every),

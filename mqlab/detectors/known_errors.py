@@ -6,7 +6,8 @@ Quiet: what is said around a start or stop that the material tells of (but not a
 beginning of a log that goes on without it; a consequence of events that the table names (``unless``). A notice only:
 one or two refused tries, a disturbance that is over within a minute, a start that failed and then succeeded, what the
 same log says later that it went well, words that have other causes too (``vague``). What is told at INFO ends nothing.
-An alarm ends when its broker clears it; one that was raised again since goes on.
+An alarm ends when its broker clears it; one that was raised again since goes on. Who gets no connection is over it once
+connected, and a start accounts for nothing that a client says after it had a connection.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.known_errors import KnownError, of_class
+from mqlab.rocketmq.name_servers import is_name_server
 from mqlab.rows import GRID
 from mqlab.shared import benign_lines
 from mqlab.shared.actors import base_name, folder, log_end
+from mqlab.shared.working import back, connections, owner
 from mqlab.units import clock
 
 say = words.room("known-errors")
@@ -55,12 +58,19 @@ _ALIKE = 1.02
 _RECOVERED = "recovered"
 """Lines of brokers that say that what they waited for came."""
 _RAISED, _CLEARED = "alarm-raised", "alarm-cleared"
+_ANSWERED = "broker-answers"
+_LOST = "error:rocketmq-broker-lost"
+"""A name server tells it after two minutes of silence: clients do not bridge that by themselves."""
+_ANSWERS = {_RAISED: _CLEARED, _LOST: _ANSWERED, "error:kafka-controller-cannot-connect": _ANSWERED}
+"""What says of an event, by its kind, that it is over; else that it went well."""
 _LEVEL = re.compile(r"\b(?:(TRACE|DEBUG|INFO|NOTICE)|WARN|ERROR|FATAL|SEVERE|CRITICAL)", re.IGNORECASE)
 _HEAD = 80
 """Characters within which a line tells its level: behind a moment and the name of a thread or host."""
 _WORST = frozenset({"startup-failure", "disk-full", "quorum-lost", "log-corrupt"})
 """Classes whose fatal errors stop a broker or lose data."""
 
+_NO_CONNECTION = ("authentication-failed", "broker-unreachable", "certificate-untrusted", "network-partition")
+"""Classes of which a client has got over that has its connection again."""
 _CLIENTS = ("consumer-offline", "group-churn", "reconnect-flaky-link")
 """What follows where clients cannot work."""
 _PAUSES = ("session-timeout", "poll-interval-exceeded", "retry-amplification", "reconnect-storm")
@@ -170,6 +180,8 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
         if any(episode is late or _is_before(late, episode) for late in paused):
             continue
         error = next((e for e in errors[episode.kind] if e.says(episode.reason, episode.first.text)), None)
+        if error and error.by_broker and is_name_server(facts, episode.peer):
+            continue
         if error and not any(_is_before(other, episode) for other in _causes(facts, error, episode)):
             by_source.setdefault(episode.source, []).append((error, episode))
     known = benign_lines.starts(facts)
@@ -178,13 +190,17 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
         left = [
             (error, e)
             for error, e in told
-            if error.fatal or again or not (known.around(e) or known.overcome(facts, e, error.again))
+            if error.fatal or again or not known.explain(facts, e, error.again, _worked(facts, e))
         ]
         last, end = span(e.last_at for _, e in left)[1], log_end(facts, (source,))
         goes_on = last is not None and end is not None and end - last > AFTER
-        at_begin = goes_on and all(not error.fatal and known.at_begin(e) for error, e in left)
+        at_begin = goes_on and all(not error.fatal and known.at_begin(e, _worked(facts, e)) for error, e in left)
         if not (at_begin or (left and _is_one_that_passed(facts, left))):
             yield from left
+
+
+def _worked(facts: Facts, episode: Episode) -> list[float]:
+    return [one.first_at for one in connections(facts, episode) if one.first_at is not None]
 
 
 def _is_one_that_passed(facts: Facts, said: Sequence[_Said]) -> bool:
@@ -233,23 +249,28 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     well = _went_well(facts, said)
     cleared = span(e.last_at for e in well if e.kind == _CLEARED)[1]
     soon = until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace))
-    ongoing = not well and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
-    who = _names(episode.client_id or episode.group or base_name(episode.source) for _, episode in said)
-    about = _names(e.peer or e.topic for error, e in said if error is lead)
+    connected = back(facts, (e for _, e in said)) if incident in _NO_CONNECTION else []
+    ongoing = not (well or connected) and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
+    who = _names(owner(facts, e) or e.group or base_name(e.source) for _, e in said)
+    own = [e for error, e in said if error is lead]
+    about = _names(e.peer or e.topic for e in own)
+    first, last = span(at for e in own for at in (e.first_at, e.last_at))
     texts = INCIDENTS[incident]
     severity = _severity(facts, incident, said, ongoing=ongoing)
     statement = say(
         "statement",
         means=lead.means,
-        lines=total,
-        since=since,
-        until=until,
-        once=clock(since) == clock(until),
-        who=who,
+        lines=lines[lead],
+        since=first,
+        until=last,
+        once=clock(first) == clock(last),
+        who=_names(owner(facts, e) or e.group or base_name(e.source) for e in own),
         about=about,
         cleared=cleared,
         well=bool(well),
-        cause=lead.causes[0],
+        connected=span(e.first_at for e in connected)[1],
+        excused=_excused(facts, said),
+        cause=lead.cause((e.reason, e.first.text) for error, e in said if error is lead),
         check=lead.check,
         others=[error.name for error in lines if error is not lead],
     )
@@ -262,8 +283,12 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         severity=severity,
         explains=() if severity is Severity.NOTICE else _brings(incident),
         statement=statement,
-        measures={"lines": total, "actors": len(who)},
-        evidence=(*_evidence(said, lead), *(e.last.because(say("went-well")) for e in well[:1])),
+        measures={"lines": lines[lead], "actors": len(who)},
+        evidence=(
+            *_evidence(said, lead),
+            *(e.last.because(say("went-well")) for e in well[:1]),
+            *(e.first.because(say("connects")) for e in connected[-1:]),
+        ),
         mitigate=texts.mitigate,
         remedy=lead.fix,
         verify=texts.verify,
@@ -271,22 +296,35 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     )
 
 
+def _excused(facts: Facts, said: Sequence[_Said]) -> int:
+    """Lines of the same logs that say the same, for which a start accounts."""
+    known, own = benign_lines.starts(facts), [e for _, e in said]
+    errors = {(e.source, e.kind): error for error, e in said}
+    others = (e for e in facts.of_kind(*{e.kind for e in own}) if e not in own and (e.source, e.kind) in errors)
+    return sum(e.count for e in others if known.explain(facts, e, errors[e.source, e.kind].again, _worked(facts, e)))
+
+
 _Answer = tuple[str, str, str | None]
-"""A log, and kind and reason of the line with which it says that something is over."""
+"""A log, the kind of the line with which it says that something is over, and what that is."""
+
+
+def _answer(source: str, kind: str, told: Episode) -> _Answer:
+    """What clears an alarm names it, and who reaches a broker its address."""
+    return source, kind, {_CLEARED: told.reason, _ANSWERED: told.peer}.get(kind)
 
 
 def _went_well(facts: Facts, said: Sequence[_Said]) -> list[Episode]:
     """The first line of each log, behind the last error in it, that says that it went well; none where one has none.
 
-    What clears an alarm names it; such lines are counted by ten seconds, as those that raise it are.
+    Lines that clear an alarm are counted by ten seconds, as those that raise it are.
     """
     lasts: dict[_Answer, float | None] = {}
     for _, e in said:
-        answer = (e.source, _CLEARED, e.reason) if e.kind == _RAISED else (e.source, _RECOVERED, None)
+        answer = _answer(e.source, _ANSWERS.get(e.kind, _RECOVERED), e)
         lasts[answer] = span((lasts.get(answer), e.last_at))[1]
     found: dict[_Answer, Episode] = {}
-    for line in facts.of_kind(_RECOVERED, _CLEARED):
-        answer = (line.source, line.kind, line.reason if line.kind == _CLEARED else None)
+    for line in facts.of_kind(_RECOVERED, _CLEARED, _ANSWERED):
+        answer = _answer(line.source, line.kind, line)
         last, at = lasts.get(answer), line.last_at if line.kind == _CLEARED else line.first_at
         if last is not None and at is not None and at >= last:
             found.setdefault(answer, line)
@@ -331,7 +369,8 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
     well = [e.first_at for e in facts.of_kind(*benign_lines.WORKS) if e.source in sources and e.first_at is not None]
     is_over = not ongoing or (until is not None and any(at >= until for at in well))
     looping = any(_at_each_start(facts, source, [e for _, e in said if e.source == source]) for source in sources)
-    passed = is_over and not looping and _longest((e for _, e in said), well) <= PASSING
+    brief = not looping and all(e.kind != _LOST for _, e in said)
+    passed = is_over and brief and _longest((e for _, e in said), well) <= PASSING
     plain = [e for error, e in said if not error.vague]
     if not is_fatal and (passed or not plain or sum(e.count for _, e in said) < REPEATED):
         return Severity.NOTICE

@@ -53,7 +53,8 @@ def _unknown(log: Volume) -> bool:
     return log.undated_bytes >= MUCH_A_MINUTE and log.undated_bytes >= _UNDATED * log.bytes
 
 
-def _finding(facts: Facts, flood: Flood, certainty: Certainty) -> Finding:
+def _finding(facts: Facts, found: Flood, certainty: Certainty) -> Finding:
+    flood = floods.exact(found, facts.episodes)
     name, last = flood.log.source, _end(facts)
     ended = flood.ended_at if flood.ended_at is None or last is None else min(flood.ended_at, last)
     earlier = flood.earlier

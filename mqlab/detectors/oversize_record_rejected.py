@@ -7,6 +7,7 @@ Quiet: batches that are split (batch-split-loop), records that an application su
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -22,12 +23,14 @@ from mqlab.traffic.resending import IN_CLIENT
 INCIDENT = "oversize-record-rejected"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 say = words.room(INCIDENT)
+_PAYLOAD = "payload="
+"""How applications tell what they handed over: less than a record, which holds its key and headers besides."""
 
 
 def detect(facts: Facts) -> Result:
     """One finding a client and place of refusal."""
     groups: dict[tuple[str, bool], list[Episode]] = {}
-    for client, episodes in actors.by_client(facts, facts.of_kind("record-too-large")).items():
+    for client, episodes in actors.by_client(facts, _refusals(facts)).items():
         for episode in episodes:
             groups.setdefault((client, episode.reason == IN_CLIENT), []).append(episode)
     if groups:
@@ -41,6 +44,20 @@ def detect(facts: Facts) -> Result:
     if any(value for series in errors for _, value in series.points):
         return Result(missing=(say("no-log"),))
     return CLEAR if errors or flows.nothing_rejected(facts) else Result(missing=(say("no-producers"),))
+
+
+_KILLED = "task-killed"
+_CAUSE = re.compile(r"Caused by:")
+
+
+def _refusals(facts: Facts) -> list[Episode]:
+    """Lines of refused records, each once: the death of a task names the refusal that it died of as its cause again."""
+    every = facts.of_kind("record-too-large")
+    deaths = {(e.source, e.first_at) for e in facts.of_kind(_KILLED)}
+    own = [e for e in every if not _CAUSE.match(e.first.text)]
+    told = {(e.source, e.value_max) for e in own}
+    again = [e for e in every if _CAUSE.match(e.first.text) and (e.source, e.first_at) in deaths]
+    return [e for e in every if e not in again or (e.source, e.value_max) not in told]
 
 
 def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
@@ -71,6 +88,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
             "key": limit.key if limit else None,
             "limit": limit.value if limit else None,
             "resubmitted": resubmitted,
+            "payload": _PAYLOAD in actors.latest(episodes).last.text and not in_client,
             "ongoing": ongoing,
         },
         measures={
@@ -82,7 +100,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         },
         evidence=_evidence(facts, client, episodes, limit, last),
         facts={"who": say("who", client=client), "count": str(count)},
-        moments=[(last, say("last"))],
+        moments=[(last, say("last"))] if last != first else [],
     )
 
 

@@ -4,17 +4,23 @@ Fires: an id stands at two places of the log and was acknowledged once. Proven w
 its log tells of requests that were sent again after their answer was lost. Without ids: the log grew by more than was
 sent, and requests were sent again.
 Quiet: one place that a group handled twice, ids that the application submits again, copies of which a failover removed
-one, keys that are no ids, idempotent producers.
+one, keys that are no ids, idempotent producers. Many resends of which nothing tells what they stored are not checked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mqlab import words
+from mqlab.delivery import advised
 from mqlab.delivery.durability import topics
 from mqlab.delivery.log_audit import INCIDENT as SLUG
 from mqlab.delivery.log_audit import Double, Growth, doubles, growths
 from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
+from mqlab.shared import actors
+from mqlab.traffic import resending
+from mqlab.traffic.resending import TRANSPORT
 from mqlab.words import listed
 
 INCIDENT = SLUG
@@ -27,8 +33,8 @@ def detect(facts: Facts) -> Result:
     every = {topic: doubles(facts, topic) for topic in topics(facts)}
     retried = {topic: [d for d in rows if d.doubled.incident == INCIDENT] for topic, rows in every.items()}
     grown = growths(facts)
-    findings = [_finding(topic, doubled) for topic, doubled in retried.items() if doubled]
-    findings += [_grown(growth) for growth in grown if not retried.get(growth.topic) and growth.least > 0]
+    findings = [_finding(facts, topic, doubled) for topic, doubled in retried.items() if doubled]
+    findings += [_grown(facts, growth) for growth in grown if not retried.get(growth.topic) and growth.least > 0]
     if findings:
         return Result(tuple(findings))
     return _otherwise(facts, [d for rows in every.values() for d in rows], grown)
@@ -39,6 +45,8 @@ def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> R
     if unclear:
         twice = say("twice", ids=sum(d.doubled.records for d in unclear))
         return Result(missing=(say("no-producers", twice=twice),), seen=twice)
+    if not rows and not grown and (resent := tuple(_resent(facts))):
+        return Result(missing=resent)
     reasons, ids = [], sum(d.doubled.records for d in rows)
     if any(d.again for d in rows):
         reasons.append(say("submitted", ids=ids))
@@ -50,7 +58,20 @@ def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> R
     return Result(rejected=listed(reasons) or None)
 
 
-def _finding(topic: str, doubled: list[Double]) -> Finding:
+def _resent(facts: Facts) -> Iterator[str]:
+    """Producers that sent many records again and were not idempotent, to topics of which nobody notes what was stored.
+
+    How many copies that makes at most is told by retry-amplification; whether it made any is not known.
+    """
+    noted = {f.topic for f in facts.fates if f.acked or f.stored}
+    retries = [e for e in facts.of_kind("produce-retry") if e.reason in TRANSPORT and e.topic not in noted]
+    for client, episodes in actors.by_client(facts, retries).items():
+        found = resending.of_client(facts, client, episodes)
+        if found.again and found.idempotent is False and not resending.harmless(facts, client, episodes, found):
+            yield say("resent", client=client, again=round(found.again))
+
+
+def _finding(facts: Facts, topic: str, doubled: list[Double]) -> Finding:
     extra, ids = sum(d.doubled.extra for d in doubled), sum(d.doubled.records for d in doubled)
     off = any(d.idempotent is False or d.numbered is not None for d in doubled)
     retries = sorted(
@@ -62,7 +83,7 @@ def _finding(topic: str, doubled: list[Double]) -> Finding:
         Certainty.PROVEN if off else Certainty.LIKELY,
         span(at for d in doubled for at in (d.doubled.since, d.doubled.until)),
         severity=Severity.CRITICAL,
-        slots={"retries": sum(e.count for e in retries), "off": off},
+        slots={"retries": sum(e.count for e in retries), "off": off, "change": advised.once(facts, topic)},
         measures={"duplicated_records": extra, "ids_stored_twice": ids},
         evidence=(
             *(e.first for e in retries[:2]),
@@ -73,7 +94,7 @@ def _finding(topic: str, doubled: list[Double]) -> Finding:
     )
 
 
-def _grown(growth: Growth) -> Finding:
+def _grown(facts: Facts, growth: Growth) -> Finding:
     """The log grew by more than was sent; no ids tell which records."""
     return finding(
         INCIDENT,
@@ -81,7 +102,7 @@ def _grown(growth: Growth) -> Finding:
         Certainty.LIKELY,
         (growth.since, growth.until),
         severity=Severity.CRITICAL,
-        slots={"grown": growth.grown, "sent": growth.sent, "off": True},
+        slots={"grown": growth.grown, "sent": growth.sent, "off": True, "change": advised.once(facts, growth.topic)},
         measures={
             "duplicated_records": growth.least,
             "duplicated_records_least": growth.least,

@@ -16,8 +16,9 @@ from dataclasses import replace
 from statistics import median
 
 from mqlab import words
-from mqlab.facts import Facts
+from mqlab.facts import Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.models.mqtt import broker_gives_up
 from mqlab.mqtt.accounting import lost_by
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.reconnects import Link, Loss, links
@@ -48,7 +49,7 @@ def _finding(facts: Facts, group: tuple[Link, ...]) -> Finding:
     sure = all(link.sure for link in group)
     lasted = [loss.connection.seconds for loss in losses if loss.connection.seconds is not None]
     ways = Counter(loss.how for loss in losses)
-    since, until = losses[0].connection.until, losses[-1].following.since
+    since, until = span(loss.begins for loss in losses)[0], losses[-1].following.since
     lost = lost_by(facts, {link.client_id for link in group}, losses[0].connection.since or BEGIN, until or END)
     return finding(
         INCIDENT,
@@ -79,6 +80,21 @@ def _slots(group: tuple[Link, ...], losses: list[Loss], *, sure: bool) -> dict[s
         "places": _places(losses),
         "sure": sure,
         "away": _away(losses) if sure else None,
+        "noticed": all(loss.noticed is not None for loss in losses),
+        **_silence(losses),
+    }
+
+
+def _silence(losses: list[Loss]) -> dict[str, Value]:
+    """After how long the broker gives a silent client up, and for how long it had heard nothing when that was back."""
+    ends = [loss for loss in losses if loss.how == "timeout"]
+    waits = {loss.connection.keep_alive for loss in ends}
+    heard = [loss.following.since - loss.heard for loss in ends if loss.heard and loss.following.since is not None]
+    keep_alive = waits.pop() if len(waits) == 1 else None
+    return {
+        "timeouts": len(ends),
+        "patience": broker_gives_up(keep_alive).low if keep_alive else None,
+        "silent": between(median(heard), heard) if len(heard) == len(ends) > 0 else None,
     }
 
 
@@ -92,12 +108,19 @@ def _places(losses: list[Loss]) -> int | None:
 
 
 def _away(losses: list[Loss]) -> Interval:
-    """Seconds from the end that the broker noted to the return, mostly, and of the shortest and the longest loss."""
-    return between(median(loss.away for loss in losses), (loss.away for loss in losses))
+    """Seconds from the end to the return, mostly, and of the shortest and the longest loss.
+
+    The end is what the client itself noticed, where its log tells of each; else what the broker did.
+    """
+    own = [loss.noticed for loss in losses if loss.noticed is not None]
+    told = own if len(own) == len(losses) else [loss.away for loss in losses]
+    return between(median(told), told)
 
 
 def _evidence(losses: list[Loss]) -> Iterator[Evidence]:
     for loss in losses[:_SHOWN]:
+        if loss.own and loss.own[0].end:
+            yield replace(loss.own[0].end, why=say("noticed"))
         if loss.connection.end:
             yield replace(loss.connection.end, why=say("how", how=loss.how))
         if loss.following.begin:

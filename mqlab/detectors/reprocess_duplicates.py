@@ -14,6 +14,7 @@ from collections import Counter
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.kafka import advised
 from mqlab.kafka.groups import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
@@ -76,7 +77,10 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (moments[0], moments[-1]),
         severity=_severity(facts, repeated),
-        slots={"group": repeated.group, "topic": repeated.topic, "after": _after(repeated)},
+        slots={
+            **{"group": repeated.group, "topic": repeated.topic, "after": _after(repeated)},
+            "change": advised.gentler(facts, repeated.group) or None,
+        },
         measures={
             "duplicated_records": repeated.extra,
             "repeated_records": repeated.again,
@@ -96,7 +100,8 @@ def _after(repeated: Repeats) -> list[Text]:
     by_kind: Counter[str] = Counter()
     for change, extra in repeated.by_change:
         by_kind[change.what] += extra
-    return [say("after", repeats=extra, change=kind) for kind, extra in by_kind.most_common(_SHOWN)]
+    told = {"at_most": repeated.at_most}
+    return [say("after", repeats=extra, change=kind, **told) for kind, extra in by_kind.most_common(_SHOWN)]
 
 
 def _severity(facts: Facts, repeated: Repeats) -> Severity:
@@ -121,7 +126,7 @@ def _evidence(facts: Facts, repeated: Repeats) -> tuple[Evidence, ...]:
     """Each change with what the next owner began with; where the group stood then if nothing else tells of it."""
     found: list[Evidence] = []
     for change, extra in repeated.by_change[:_SHOWN]:
-        again = say("handled-again", change=change.what, repeats=extra)
+        again = say("handled-again", change=change.what, repeats=extra, at_most=repeated.at_most)
         found += [place.because(again) for place in change.evidence]
         resumed = [
             e.first for e in facts.of_kind("offset-set")

@@ -19,6 +19,7 @@ from mqlab.mqtt.redeliveries import Replayed
 from mqlab.mqtt.subscriptions import all_told
 from mqlab.rows import GRID
 from mqlab.shared.wording import sample
+from mqlab.units import Interval
 from mqlab.words import Text, listed
 
 INCIDENT = "retained-replay-storm"
@@ -78,12 +79,18 @@ def _finding(facts: Facts, replay: Replayed) -> Finding:
         measures={
             "subscribes": replay.subscribes,
             "replayed_messages": replay.retained,
-            "live_messages": replay.live,
-            "replay_factor": (replay.retained + replay.live) / replay.live if replay.live else float(replay.retained),
+            **replay.live.measures("live_messages"),
+            **_factor(replay).measures("replay_factor"),
             **({"retained_topics": replay.topics} if replay.topics is not None else {}),
         },
         evidence=_evidence(facts, replay),
     )
+
+
+def _factor(replay: Replayed) -> Interval:
+    """How many times what it gets it gets."""
+    every = [max(1.0, n) for n in (replay.live.high, replay.live.likely, replay.live.low)]
+    return Interval(*((replay.retained + live) / live for live in every))
 
 
 def _evidence(facts: Facts, replay: Replayed) -> Iterator[Evidence]:

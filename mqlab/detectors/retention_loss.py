@@ -36,7 +36,9 @@ say = words.room(INCIDENT)
 _SHOWN = 3
 REPEATED = 3
 """Refused positions from which it is no single partition that somebody moved back too far."""
-_EFFECTS = ("consumer-offline", "slow-consumer", "poison-pill-stall", "catch-up-read", "backlog-drain")
+_CAUSES = ("consumer-offline", "slow-consumer", "poison-pill-stall")
+"""Why a group reads later than retention deletes: this class leads, since what it lost is gone."""
+_EFFECTS = ("catch-up-read", "backlog-drain")
 
 
 def detect(facts: Facts) -> Result:
@@ -168,6 +170,7 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
         },
         evidence=_evidence(facts, case),
         explains=(*_EFFECTS, *(("offset-reset-loss",) if _sent_on(facts, case) else ())),
+        follows=_CAUSES,
         facts={"counted": listed(sorted({one.how for one in case.losses}))},
     )
 

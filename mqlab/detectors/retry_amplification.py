@@ -67,7 +67,7 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
     ledger = resending.ledger(facts, client, found)
     repeated = found.again if found.transmissions else None
     proven = found.share is not None and found.share >= counters.REPEATED and len(found.attempts) >= 2
-    damage = bool(found.failed) or found.idempotent is False or (found.transmissions or 1) > TWICE
+    damage = bool(found.failed.records) or found.idempotent is False or (found.transmissions or 1) > TWICE
     timeout = configured.producer_value(facts, client, "request.timeout.ms", found.first)
     ends = [str(left) for left in (*found.attempts[:1], *found.attempts[-1:])]
     return finding(
@@ -82,7 +82,7 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
             "retry_lines": found.lines,
             "retried_records": repeated or None,
             "transmissions_per_record": found.transmissions if repeated else None,
-            "failed_records": found.failed or None,
+            "failed_records": found.failed.records or None,
             "duplicated_records_at_most": (found.again or None) if found.idempotent is False else None,
             **resending.wire(facts, ledger, found),
             "excess_bytes": next(s.bytes for s in ledger.stages if s.name == "retries") if ledger else None,
@@ -113,6 +113,7 @@ def _slots(episodes: Sequence[Episode], found: Resending, timeout: configured.Va
     return {
         "reasons": [resending.say("times", count=n, reason=reason) if often[1:] else reason for reason, n in often],
         "timeout": timeout.value if timeout else None,
+        "counted_by": found.failed.how,
         "falling": len(found.attempts) > 1,
         "not_idempotent": found.idempotent is False,
         "may_duplicate": found.idempotent is not True,

@@ -18,8 +18,8 @@ from itertools import pairwise
 from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
+from mqlab.kafka import advised, restarts
 from mqlab.kafka import groups as kafka_groups
-from mqlab.kafka import restarts
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.rocketmq import members
@@ -27,6 +27,7 @@ from mqlab.rocketmq.members import groups
 from mqlab.shared.lag import waited
 from mqlab.shared.restarts import CLOCKS, Round
 from mqlab.sources import Role
+from mqlab.units import moment
 from mqlab.words import listed
 
 INCIDENT = "rolling-restart"
@@ -68,7 +69,12 @@ def _of_group(facts: Facts, one: Round) -> Finding:
         Certainty.PROVEN,
         (one.since, one.until),
         severity=Severity.NOTICE,
-        slots={"sequence": one.sequence, "times": _again(one.times), "kafka": kafka},
+        slots={
+            **{"apart": one.apart, "times": _again(one.times), "kafka": kafka},
+            "empty": one.empty[1] - one.empty[0] if one.empty else None,
+            "emptied": moment(one.empty[0]) if one.empty else None,
+            "gentler": (advised.gentler(facts, one.group) if kafka else ()) or None,
+        },
         measures={
             "members": len(one.members),
             "rebalances": len(caused) if kafka else None,

@@ -61,6 +61,8 @@ def _judged(facts: Facts, case: QueueCase) -> Result:
         return Result(rejected=say("all-there", client=case.client_id))
     if case.lost is not None or lost or case.row is not None:
         return Result((_finding(facts, case, lost, ()),))
+    if case.stands:
+        return Result(missing=(say("no-share", client=case.client_id, dropped=round(case.stands)),))
     return Result(missing=(say("no-count", client=case.client_id),))
 
 
@@ -80,6 +82,7 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
             "needed": case.limit + round(lost) if case.limit and lost and len(case.away) == 1 else None,
             "kept": None if case.kept == MIXED else case.kept,
             "proofs": proofs,
+            "stands": round(case.stands) if case.stands else None,
         },
         measures={
             "lost_records": round(lost) if lost is not None else None,

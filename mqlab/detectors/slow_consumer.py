@@ -29,6 +29,7 @@ from mqlab.shared.lag import LEAST, Stretch, climb, speeds, stretch_between
 from mqlab.shared.queues import TOGETHER, Points, lag, totals
 from mqlab.shared.queues import spread as listed
 from mqlab.shared.wording import sample
+from mqlab.units import moment
 
 INCIDENT = "slow-consumer"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
@@ -76,7 +77,7 @@ def _of_topic(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]
         return Result(rejected=say("changing", group=group, topic=topic))
     if kafka and _burst(queues, calm):
         return Result(rejected=say("burst", group=group, topic=topic))
-    return _of_calm(facts, group, topic, calm, queues)
+    return _of_calm(facts, group, topic, calm, queues, _begin(rise, calm))
 
 
 def _matters(rise: Stretch) -> bool:
@@ -85,6 +86,12 @@ def _matters(rise: Stretch) -> bool:
 
 def _is_enough(rise: Stretch) -> bool:
     return rise.grown >= max(LEAST, BEHIND * rise.produced / max(rise.seconds, 1.0))
+
+
+def _begin(rise: Stretch, calm: Stretch) -> float:
+    """When lag began to rise that was never worked off, where most of it came while the members stayed the same."""
+    all_of_it = sum(lag(pace.last) - lag(rise.paces[queue].first) for queue, pace in calm.paces.items())
+    return rise.since if calm.grown >= all_of_it / 2 else calm.since
 
 
 def _burst(queues: Mapping[str, Points], rise: Stretch) -> bool:
@@ -106,28 +113,30 @@ def _stuck(queues: Mapping[str, Points], calm: Stretch) -> list[str]:
     ]  # fmt: skip
 
 
-def _of_calm(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points]) -> Result:
+def _of_calm(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points], begin: float) -> Result:
     """A rise in which the members stayed the same: they are slow, unless they could have done far more."""
     came, _ = speeds(queues, rise)
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     if able is None or able.messages_per_second <= SPARE * came:
-        return Result((_group_finding(facts, group, topic, rise, queues),))
+        return Result((_group_finding(facts, group, topic, rise, queues, begin),))
     return Result(rejected=say("other-cause", group=group, topic=topic, able=able.told, inflow=came))
 
 
-def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points]) -> Finding:
+def _group_finding(
+    facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points], begin: float
+) -> Finding:
     came, growth = speeds(queues, rise)
     done = came - growth.likely
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
     points = totals(queues)
-    peak = max(waiting for _, waiting, _ in points)
+    peak = max(waiting for at, waiting, _ in points if begin <= at <= rise.until)
     ongoing = rise.until >= points[-1][0]
     return finding(
         INCIDENT,
         f"{group}/{topic}",
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (rise.since, None if ongoing else rise.until),
+        (begin, None if ongoing else rise.until),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         slots={
@@ -135,6 +144,8 @@ def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: 
             "topic": topic,
             "kind": "partition" if is_kafka(facts, group) else "queue",
             "able": able.told if able is not None else None,
+            "calm": None if begin == rise.since else moment(rise.since),
+            "calm_until": moment(rise.until),
             "ongoing": ongoing,
         },
         measures={

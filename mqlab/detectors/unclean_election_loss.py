@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from mqlab import words
-from mqlab.delivery import durability, loss_mechanisms
+from mqlab.delivery import advised, durability, loss_mechanisms
 from mqlab.delivery.loss_mechanisms import UNCLEAN
 from mqlab.delivery.losses import TopicLoss, by_topics, evidence, measures
 from mqlab.facts import Facts
@@ -49,10 +49,16 @@ def _finding(facts: Facts, one: TopicLoss) -> Finding:
         one.certainty,
         (one.span[0], one.span[1]),
         severity=Severity.CRITICAL,
-        slots={"records": one.records, **_election(one)},
+        slots={
+            "records": one.records,
+            **_election(one),
+            "change": advised.durable(facts, one.topic),
+            "off": allowed is not None and allowed.value == "false",
+        },
         measures=measures(facts, one),
         evidence=(*([chosen] if chosen else ()), *evidence(facts, one)),
         explains=("reprocess-duplicates", "offset-reset-loss", "session-timeout"),
+        moments=[(one.handover.after.at, say("took-over"))] if one.handover else (),
         facts={"who": say("who", topic=one.topic, partitions=one.queues)},
     )
 

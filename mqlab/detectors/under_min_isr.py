@@ -11,7 +11,7 @@ From 3.7 on a partition below its minimum shows consumers nothing new even where
 from __future__ import annotations
 
 from mqlab import words
-from mqlab.delivery import refused_writes
+from mqlab.delivery import advised, refused_writes
 from mqlab.delivery.audit import is_whole
 from mqlab.delivery.refused_writes import UNDER_MIN_ISR, Refusal
 from mqlab.facts import Facts
@@ -28,7 +28,7 @@ def detect(facts: Facts) -> Result:
     """One finding for each topic that was refused."""
     refused = refused_writes.refusals_by_topic(facts)
     if refused:
-        return Result(tuple(_finding(one, whole=is_whole(facts, one.topic)) for one in refused))
+        return Result(tuple(_finding(facts, one, whole=is_whole(facts, one.topic)) for one in refused))
     below = refused_writes.below(facts)
     if not below:
         return CLEAR
@@ -37,7 +37,7 @@ def detect(facts: Facts) -> Result:
     return Result(missing=(say("no-producers"),), seen=say("below"))
 
 
-def _finding(one: Refusal, *, whole: bool) -> Finding:
+def _finding(facts: Facts, one: Refusal, *, whole: bool) -> Finding:
     return finding(
         INCIDENT,
         one.topic or say("unnamed"),
@@ -45,10 +45,10 @@ def _finding(one: Refusal, *, whole: bool) -> Finding:
         (one.since, one.until),
         severity=Severity.CRITICAL if one.dropped or one.blocked else Severity.WARNING,
         name=one.topic or "brokers",
-        slots=_slots(one, whole=whole),
+        slots={**_slots(one, whole=whole), "change": advised.replicated(facts, one.topic) or None},
         measures={
             "refused_requests": one.requests,
-            "failed_records": one.failed or None,
+            "failed_records": round(one.failed.records) or None,
             "failed_but_stored_records": one.stored,
             "dropped_records": one.dropped or None,
             "blocked_sends": one.blocked or None,
@@ -69,5 +69,6 @@ def _slots(one: Refusal, *, whole: bool) -> dict[str, Value]:
         "in_sync": one.short or None,
         "required": one.required or None,
         "taken": one.taken,
+        "counted_by": one.failed.how,
         "whole": whole,
     }

@@ -243,7 +243,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "record-too-large",
         contains=r"RecordTooLargeException|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE|[Mm]essage (?:size|was) too large",
-        also=r"(?:payload=|message is )(?P<value>\d+)|send to (?P<topic>[\w.-]+)"
+        also=r"message is (?P<value>\d+)|payload=(?P<value2>\d+)(?!.{0,400}message is \d)|send to (?P<topic>[\w.-]+)"
         r"|(?P<reason>when serialized|max message size the server|MSG_SIZE_TOO_LARGE)",
     ),
     Signature("record-expired", contains=rf"Expiring (?P<value>\d+) record(?:\(s\)|s)? for {PARTITION}"),

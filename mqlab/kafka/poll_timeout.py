@@ -385,8 +385,8 @@ def _record(facts: Facts, group: str) -> Cause | None:
 
 def _answers(facts: Facts, case: Case) -> Cause | None:
     since, until = case.since, case.until
-    _, mean_before, failing_before = _service(facts, float("-inf"), since)
     requests, mean, failing = _service(facts, since, until)
+    _, mean_before, failing_before = _service(facts, float("-inf"), _slow_since(facts, since, mean))
     slower = mean >= SLOWER * mean_before and mean >= PART * ((case.pace.mean if case.pace else 0.0) or mean)
     if not requests or not (slower or failing >= max(FAILING, MORE * failing_before)):
         return None
@@ -397,6 +397,20 @@ def _answers(facts: Facts, case: Case) -> Cause | None:
             places.append(sample(facts, series, max(inside)[1], say("slowest")))
     told = say("answers", mean=mean, before=mean_before or None, failing=failing or None)
     return Cause(told, tuple(places[:_SHOWN]))
+
+
+def _slow_since(facts: Facts, since: float, mean: float) -> float:
+    """When the answers became as slow as they were from *since* on, the first late poll: its service is slow before it.
+
+    *since* itself where they had never been faster.
+    """
+    change = since
+    for at in sorted({at for s in facts.named("http.requests") for at, _ in s.points if at < since}, reverse=True):
+        _, each, _ = _service(facts, at, change)
+        if SLOWER * each < mean:
+            return change
+        change = at
+    return since
 
 
 def _service(facts: Facts, since: float, until: float) -> tuple[float, float, float]:

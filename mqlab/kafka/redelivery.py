@@ -68,6 +68,8 @@ class Repeats:
     """Extra ones by the change that followed their first handling."""
     fitting: int
     """Of those, the ones that were first handled after the last commit before the change."""
+    at_most: bool
+    """The log gave places to other records: some of the extra ones may be copies that a producer stored."""
 
 
 @per_facts
@@ -140,6 +142,7 @@ def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeat
         span=(min((d.at for d, _ in doubled), default=0.0), max((d.at + GRID for d, _ in doubled), default=0.0)),
         by_change=tuple((known[number], behind[number]) for number in sorted(behind)),
         fitting=fitting,
+        at_most=any(f.overwritten for f in facts.fates if f.topic == topic),
     )
 
 

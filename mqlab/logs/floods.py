@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from mqlab.facts import Episode
 from mqlab.material.names import rotated_name
 from mqlab.rows import LineShape, Minute, Volume
 
@@ -139,7 +140,7 @@ class Flood:
     log: Volume
     started_at: float
     ended_at: float | None
-    """End of its last minute; None where the log ends in it."""
+    """Its last line where that is known, else the end of its last minute; None where the log ends in it."""
     minutes: tuple[Minute, ...]
     spells: int
     shapes: tuple[LineShape, ...]
@@ -157,7 +158,9 @@ class Flood:
     @property
     def seconds(self) -> float:
         """How long it lasted, quiet times between its spells left out."""
-        return max(1.0, len(self.minutes) * _MINUTE - max(0.0, self.started_at - self.minutes[0].at))
+        last = self.minutes[-1].at + _MINUTE
+        outside = max(0.0, self.started_at - self.minutes[0].at) + max(0.0, last - (self.ended_at or last))
+        return max(1.0, len(self.minutes) * _MINUTE - outside)
 
     @property
     def a_minute(self) -> float:
@@ -185,6 +188,17 @@ class Flood:
         usual = sorted(m.bytes for m in self.minutes)[len(self.minutes) // 2]
         first = self.minutes[0].at
         return max(m.bytes for m in self.minutes if m.at - first <= 2 * _MINUTE) * 2 >= usual
+
+
+def exact(found: Flood, lines: Iterable[Episode]) -> Flood:
+    """*found* that ends with the last of the *lines* in its last minute that are of one of its shapes."""
+    every = [one for one in lines if one.source == found.log.source]
+    own = {(shape.first.source, shape.first.line) for shape in found.shapes}
+    kinds = {one.kind for one in every if (one.first.source, one.first.line) in own}
+    last = found.minutes[-1].at
+    ends = [one.last_at for one in every if one.kind in kinds and one.last_at is not None]
+    end = max((at for at in ends if last <= at < last + _MINUTE), default=None)
+    return found if end is None or found.ended_at is None else replace(found, ended_at=end)
 
 
 def flood(log: Volume) -> Flood | None:

@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
+from math import inf
 
 from mqlab.facts import Episode, Facts, Series, Setting
 from mqlab.findings import Evidence
@@ -255,6 +256,20 @@ def increase(series: Series | None, since: float, until: float) -> float | None:
         share = (min(until, at) - max(since, begin)) / (at - begin) if at > begin else float(since < at <= until)
         rose += (high - low if high >= low else high) * max(0.0, share)
     return rose
+
+
+def counted(facts: Facts, series: Series | None, broker: str | None) -> float | None:
+    """How much a counter rose: from zero where the start of its broker is told, else from its first value.
+
+    None where it has no sample.
+    """
+    if series is None or not series.points:
+        return None
+    first, began = series.points[0]
+    own = {source for one in brokers(facts) if broker in (None, one.name) for source in one.sources}
+    starts = (e for e in facts.of_kind("broker-starting") if e.source in own and e.first_at is not None)
+    since_start = any((e.first_at or first) <= first for e in starts)
+    return (increase(series, first, inf) or 0.0) + (began if since_start else 0.0)
 
 
 def pace(series: Series, since: float, until: float) -> float | None:

@@ -6,6 +6,7 @@ way ends at the receivers of MQTT.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -119,7 +120,11 @@ def _thrown(facts: Facts, since: float, until: float, clients: Sequence[str], ma
         likely = min(float(many), own)
         return _Drops(likely, likely, likely, lines, say("dropped-here"))
     if lines:
-        return _Drops(min(many, len(lines)), many, many, lines, say("dropped-uncounted"))
+        # A counter that was read once, or rose before: it has counted all drops since the broker's start.
+        stands = sum(series.points[-1][1] for series in facts.named(DROPPED) if series.points)
+        most = min(float(many), stands or inf)
+        how = say("dropped-stands", dropped=round(stands)) if stands else say("dropped-uncounted")
+        return _Drops(min(most, len(lines)), most, most, lines, how)
     return None
 
 
@@ -162,7 +167,8 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
     return [*_dropped(facts, drops, rows), *([left] if rest else [])]
 
 
-_REFUSED = ("record-too-large", "record-expired", "send-failed", "record-failed")
+_SEND = "send-failed"
+_REFUSED = ("record-too-large", "record-expired", _SEND, "record-failed")
 _TAKEN = (Step.TAKEN, Step.HANDLED)
 
 
@@ -209,7 +215,11 @@ def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Eviden
     lines = [e for e in facts.of_kind(*_REFUSED) if e.client_id in clients or e.source in logs]
     counters = [s for s in facts.named("app.failed") if s.source in logs]
     counted = increase(counters, -inf, inf)
-    from_lines = sum(e.count for e in lines)
+    by_kind = Counter(dict.fromkeys(_REFUSED, 0))
+    for one in lines:
+        by_kind[one.kind] += one.count
+    # An application tells of a failed send in a line of its own above the error: both are about one record.
+    from_lines = max(by_kind[_SEND], sum(by_kind.values()) - by_kind[_SEND])
     from_counters = round(counted.value) if counted else 0
     return max(from_lines, from_counters), say("refused-by-log"), [e.first for e in lines[:2]]
 

@@ -39,6 +39,8 @@ class QueueCase:
     """The last of the client's sessions; None where no connection is known."""
     counter: float | None
     """How far the broker's own count of dropped messages rose, for all its clients."""
+    stands: float | None = None
+    """Where that count stood last, since the broker's start."""
 
     @property
     def limit(self) -> int | None:
@@ -107,10 +109,18 @@ class QueueCase:
 
     @property
     def span(self) -> Span | None:
-        """When the messages that are lost were published, from the first to the last."""
-        if self.lost_rows:
-            return min(r.first_at for r in self.lost_rows), max(r.last_at for r in self.lost_rows)
-        return (min(self.moments), max(self.moments)) if self.moments else None
+        """When it dropped: from the broker's line, else the first message that is lost, to the last one of either.
+
+        A publisher dates its messages by its own clock, and not all that are missing went to the queue: where the
+        broker's first line lies among them, that is when it began.
+        """
+        told = self.moments
+        if not self.lost_rows:
+            return (min(told), max(told)) if told else None
+        first, last = min(r.first_at for r in self.lost_rows), max(r.last_at for r in self.lost_rows)
+        began = min((at for at in told if first - EDGE <= at <= last), default=first)
+        # A line that writes whole seconds tells no more of the second in which the first one was published.
+        return first if began == int(first) else began, last
 
     @property
     def survivors(self) -> float:
@@ -158,10 +168,11 @@ def _cases(facts: Facts) -> Iterator[QueueCase]:
     for client in sorted({e.client_id or "" for e in lines} | {*listed, *known}):
         own = [s for s in sessions(facts) if s.client_id == client]
         broker = own[-1].broker if own else None
-        counter = brokers.increase(brokers.gauge(facts, "mqtt.publish_dropped", broker), 0.0, END)
+        series = brokers.gauge(facts, "mqtt.publish_dropped", broker)
+        counter, stands = brokers.counted(facts, series, broker), brokers.value(series, END)
         yield QueueCase(
             client, broker, brokers.queue(facts, broker), tuple(e for e in lines if e.client_id == client),
-            listed.get(client), known.get(client), own[-1] if own else None, counter,
+            listed.get(client), known.get(client), own[-1] if own else None, counter, stands,
         )  # fmt: skip
 
 

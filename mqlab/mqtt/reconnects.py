@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Episode, Facts, span
 from mqlab.memo import per_facts
-from mqlab.models.mqtt import GO_LONGEST
+from mqlab.models.mqtt import GO_LONGEST, broker_gives_up
 from mqlab.mqtt.brokers import EDGE, brokers
 from mqlab.mqtt.connections import Connection, by_client, by_own_log, silent_ends, told_by_clients
 from mqlab.mqtt.flapping import flapping
@@ -292,11 +292,38 @@ class Loss:
     following: Connection
     how: str
     """``timeout`` (the broker's), ``unanswered`` (the client's ping) or ``replaced`` (half-open)."""
+    own: tuple[Connection, Connection] | None = None
+    """The same two as the client's own log tells of them, where it does."""
 
     @property
     def away(self) -> float:
         """Seconds between the two."""
-        return max(0.0, (self.following.since or 0.0) - (self.connection.until or 0.0))
+        return _between(self.connection, self.following)
+
+    @property
+    def noticed(self) -> float | None:
+        """Seconds from what the client itself noticed to its return; None where its log does not tell."""
+        if self.how == "unanswered":
+            return self.away
+        return _between(*self.own) if self.own is not None else None
+
+    @property
+    def heard(self) -> float | None:
+        """When the last packet of the client came, at the latest: the broker gives up so long after it."""
+        keep_alive, until = self.connection.keep_alive, self.connection.until
+        if self.how != "timeout" or not keep_alive or until is None:
+            return None
+        return max(until - broker_gives_up(keep_alive).low, self.connection.since or until)
+
+    @property
+    def begins(self) -> float | None:
+        """The first moment that tells of it: the last packet, what the client noticed, or what the broker did."""
+        own = self.own[0].until if self.own is not None else None
+        return span((self.heard, own, self.connection.until))[0]
+
+
+def _between(before: Connection, after: Connection) -> float:
+    return max(0.0, (after.since or 0.0) - (before.until or 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +390,7 @@ def _links(facts: Facts) -> Iterator[Link]:
             continue
         spans = [(storm.down, storm.until) for storm in storms(facts) if storm.broker == broker]
         free = [p for p in pairwise(every) if not any(a <= (p[1].since or 0.0) <= b for a, b in spans)]
-        by_broker = tuple(_by_broker(free)) if broker is not None else ()
+        by_broker = tuple(_by_broker(free, own)) if broker is not None else ()
         losses = _of_link(by_broker, tuple(_by_client(facts, client, own)), regular=(broker, client) in timed)
         if len(losses) >= LOSSES:
             yield Link(broker, client, losses)
@@ -387,12 +414,29 @@ def _of_link(by_broker: tuple[Loss, ...], by_client: tuple[Loss, ...], *, regula
     return () if regular or (timeouts and len(by_broker) - len(timeouts) < LOSSES) else by_broker
 
 
-def _by_broker(pairs: Sequence[tuple[Connection, Connection]]) -> Iterator[Loss]:
+def _by_broker(pairs: Sequence[_Pair], own: Sequence[Connection]) -> Iterator[Loss]:
     for before, after in pairs:
         if before.ended == "keep-alive":
-            yield Loss(before, after, "timeout")
+            yield Loss(before, after, "timeout", _noticed(own, before, after))
         elif before.ended == "taken-over" and after.since is not None:
-            yield Loss(before, after, "replaced")
+            yield Loss(before, after, "replaced", _noticed(own, before, after))
+
+
+def _noticed(own: Sequence[Connection], before: Connection, after: Connection) -> _Pair | None:
+    """The end and the return that the client's own log tells of, of which the broker tells as *before* and *after*."""
+    return next(
+        (
+            (lost, back)
+            for lost, back in pairwise(own)
+            if lost.end is not None and lost.until is not None and lost.ended != "normal" and _is_same(back, after)
+            and (before.since is None or lost.until > before.since)
+        ),
+        None,
+    )  # fmt: skip
+
+
+def _is_same(own: Connection, seen: Connection) -> bool:
+    return own.since is not None and seen.since is not None and abs(own.since - seen.since) <= EDGE
 
 
 def _by_client(facts: Facts, client: str, own: Sequence[Connection]) -> Iterator[Loss]:

@@ -9,6 +9,7 @@ is the in-flight window at most. MQTT 5 §4.4 allows resending at a reconnect on
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,7 +20,8 @@ from mqlab.memo import per_facts
 from mqlab.mqtt import accounting, brokers
 from mqlab.mqtt.connections import Connection, by_client
 from mqlab.mqtt.copies import Receiver, client_of, copies_by_topic, subscribers, worst
-from mqlab.rows import GRID
+from mqlab.rows import GRID, Receipt
+from mqlab.units import Interval, between
 from mqlab.words import Text
 
 say = words.room("redeliveries")
@@ -191,8 +193,8 @@ class Replayed:
     """After the first one."""
     retained: int
     """Retained messages that it got since the second one."""
-    live: int
-    """Other messages that it got since then."""
+    live: Interval
+    """Other messages that it got since then: a ledger is counted by ten seconds, of which the first began before."""
     topics: int | None
     """Retained topics of its filters; None where nothing tells."""
     since: float
@@ -210,7 +212,7 @@ class Replayed:
     @property
     def storm(self) -> bool:
         """It subscribed again and again, and most of what it got was replayed."""
-        return self.subscribes >= STORM and self.retained > self.live
+        return self.subscribes >= STORM and self.retained > self.live.likely
 
 
 @per_facts
@@ -253,9 +255,17 @@ def _replays_by_ledger(facts: Facts, ledger: Receiver) -> Replayed | None:
     counts += [round(s.points[-1][1]) for s in facts.named("mqtt.retained_messages") if s.points]
     topics = min((t for t in counts if t), key=lambda t: (abs(retained - t * subscribes), t), default=None)
     return Replayed(
-        ledger.client, subscribes, retained, sum(r.rows for r in own) - retained, topics, moments[1],
+        ledger.client, subscribes, retained, _live(own, moments[1]), topics, moments[1],
         flagged[-1].at + GRID, _goes_on(moments, ledger.receipts[-1].at + GRID), ledger, "ledger",
     )  # fmt: skip
+
+
+def _live(own: Sequence[Receipt], since: float) -> Interval:
+    """Messages that were not retained, of ten seconds that end after *since*: from then on, as evenly as they came."""
+    first = sum(r.rows - r.retained for r in own if r.at < since)
+    after = sum(r.rows - r.retained for r in own if r.at >= since)
+    begun = min(r.at for r in own)
+    return Interval(after, after + round(first * (begun + GRID - since) / GRID), after + first)
 
 
 def _goes_on(moments: tuple[float, ...], end: float) -> bool:
@@ -273,7 +283,7 @@ def _replays_by_trace(facts: Facts, client: str) -> Replayed | None:
     until = max(e.last_at or e.first_at or 0.0 for e in flagged)
     end = max((e.last_at or 0.0 for e in facts.of_kind("publish-sent", "publish-received")), default=until)
     return Replayed(
-        client, len(moments) - 1, retained, sum(e.count for e in late) - retained,
+        client, len(moments) - 1, retained, between(sum(e.count for e in late) - retained, ()),
         len(accounting.went_out(facts, "retained")[client]), moments[1], until, _goes_on(moments, end), None, "trace",
     )  # fmt: skip
 
@@ -292,7 +302,7 @@ def _by_counter(facts: Facts) -> Replayed | None:
     if more is None or not kept[0] / 2 <= more[0] / subscribes <= kept[0]:
         return None
     return Replayed(
-        often[0], subscribes, round(more[0]), round(more[1]), None, moments[1], moments[-1],
+        often[0], subscribes, round(more[0]), between(round(more[1]), ()), None, moments[1], moments[-1],
         _goes_on(moments, sent[0].points[-1][0]), None, "counter",
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The root cause as a chain: trigger, mechanism, amplifier, consequence, each with its proof or marked as inferred.
+"""The root cause as a chain: trigger, cause, mechanism, amplifier, consequence, each with its proof or inferred.
 
 Nothing is invented: a link that the material does not show is left out.
 """
@@ -45,6 +45,7 @@ def causes(
         return ()
     return (
         *_triggers(steps),
+        *(_link("Cause", one) for one in found[1:] if lead.finding.comes_of(one.finding)),
         _mechanism(lead),
         *islice(_amplifiers(facts, diagnosis, lead), _MOST),
         *_consequences(lead, found),
@@ -76,7 +77,7 @@ def _amplifiers(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[L
                 told = say(
                     "setting",
                     key=setting.key,
-                    value=setting.value,
+                    value=words.Quoted(setting.value),
                     scope=setting.scope,
                     owner=setting.owner or None,
                     why=place.why or None,
@@ -103,5 +104,9 @@ def _consequences(lead: Dossier, found: Sequence[Dossier]) -> Iterator[Link]:
         yield Link("Consequence", effect.text, effect.href, say("measured"))
     for one in found[1:]:
         if lead.finding.brings(one.finding) and harmful(one.finding):
-            text = say("consequence", incident=one.finding.incident, statement=one.finding.statement)
-            yield Link("Consequence", text, f"#{one.anchor}", one.finding.certainty.name.lower())
+            yield _link("Consequence", one)
+
+
+def _link(role: str, one: Dossier) -> Link:
+    text = say("consequence", incident=one.finding.incident, statement=one.finding.statement)
+    return Link(role, text, f"#{one.anchor}", one.finding.certainty.name.lower())

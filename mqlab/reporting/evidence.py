@@ -36,6 +36,11 @@ _LONGEST_PLAIN = 5
 TRAFFIC, DELIVERY = "Traffic amplification", "Delivery: loss and duplication"
 
 
+def sudden(incident: str) -> bool:
+    """A class that happens at a moment: its span is that of what was lost by it."""
+    return incident in INCIDENTS and INCIDENTS[incident].sudden
+
+
 def family(incident: str) -> str:
     """The catalogue's family of a class."""
     return INCIDENTS[incident].family if incident in INCIDENTS else ""

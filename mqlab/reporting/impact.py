@@ -10,7 +10,7 @@ from mqlab import units, words
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Finding
 from mqlab.notes import Cost, IncidentNotes
-from mqlab.reporting.evidence import Dossier, harmful
+from mqlab.reporting.evidence import Dossier, harmful, sudden
 from mqlab.words.filling import Measure
 
 say = words.room("impact")
@@ -24,6 +24,8 @@ _EFFECTS = (
 GONE = ("lost_records", "rejected_records", "dropped_records", "diverted_messages")
 AGAIN = ("duplicated_records", "duplicated_records_estimated")
 """Measures of messages that did not arrive, and of those that came more than once."""
+AGAIN_AT_MOST = "duplicated_records_at_most"
+"""What may have been stored twice, where nothing counts what was."""
 _KINDS = {"pending_records": "waiting", "peak_lag": "waiting", "lost_records": "lost", "dropped_messages": "lost"}
 """Measures that count the same messages at other places."""
 _ONCE = (*AGAIN, "peak_lag", "pending_records")
@@ -50,7 +52,7 @@ def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes)
     effects += islice((*effects_of(grave), *_copies(diagnosis)), _MOST)
     if grave:
         lead, seconds = grave[0].finding, lasted(diagnosis, grave[0].finding, notes)
-        if seconds:
+        if seconds and not sudden(lead.incident):
             still = lead.ongoing or not lead.over or lead.ended_at is None
             effects.append(Effect(say("lasted-at-least" if still else "lasted", seconds=seconds), LASTED))
         names = list(dict.fromkeys(one.finding.subject for one in grave))

@@ -14,7 +14,7 @@ from mqlab.notes import IncidentNotes
 from mqlab.reporting.causes import Link, causes
 from mqlab.reporting.chronology import Chronology, chronology
 from mqlab.reporting.course import course
-from mqlab.reporting.evidence import DELIVERY, Dossier, by_time, family, harmful
+from mqlab.reporting.evidence import DELIVERY, Dossier, by_time, family, harmful, sudden
 from mqlab.reporting.follow_up import Action, Noticed, Question, actions, noticed, questions
 from mqlab.reporting.impact import Effect, effects_of, impact
 
@@ -61,7 +61,10 @@ def _summary(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Iterator[str]:
         yield say("effect", effect=told.text)
     besides = [one.finding for one in found[1:] if harmful(one.finding)]
     brought = list(dict.fromkeys(one.incident for one in besides if lead.brings(one)))
-    others = list(dict.fromkeys(one.incident for one in besides if one.incident not in brought))
+    behind = list(dict.fromkeys(one.incident for one in besides if lead.comes_of(one)))
+    others = list(dict.fromkeys(one.incident for one in besides if one.incident not in {*brought, *behind}))
+    if behind:
+        yield say("behind", causes=list(map(cause, behind)))
     if brought:
         yield say("brought", causes=list(map(cause, brought)))
     if others:
@@ -75,6 +78,7 @@ def _what(lead: Finding) -> str:
     begin, end = lead.started_at, lead.ended_at
     goes_on = end is None or lead.ongoing
     spans = begin is not None and end is not None and end != begin and not goes_on
+    at_once = sudden(lead.incident)
     return say(
         "what",
         risk=lead.certainty is Certainty.POSSIBLE,
@@ -82,6 +86,8 @@ def _what(lead: Finding) -> str:
         until=end if spans else None,
         seconds=(end - begin).total_seconds() if begin and end else None,
         open=goes_on,
+        sudden=at_once,
+        at=lead.moments[0].at if at_once and lead.moments else None,
         why=cause(lead.incident),
         who=lead.facts.get("who", lead.subject),
     )

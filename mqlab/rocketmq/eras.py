@@ -136,9 +136,22 @@ def member_changes(facts: Facts) -> Iterator[Change]:
         for before, after in pairwise(steady):
             went, came = Counter(before.ids) - Counter(after.ids), Counter(after.ids) - Counter(before.ids)
             if went or came:
-                places = _places(after, came) or _places(before, went)
+                left = _leaving(facts, group, before, after, went)
+                seen = (*_places(before, went)[:1], *_places(after, Counter(after.ids))[:1])
+                joined = _places(after, came)
+                both = tuple(dict.fromkeys((*left[-1:], joined[0], joined[-1]))) if joined and left else joined
+                places = both or left or seen
                 now = _named(came) or say_change("gone")
                 yield Change(after.since, say_change("members", group=group), _named(went), now, places)
+
+
+def _leaving(facts: Facts, group: str, before: Era, after: Era, ids: Counter[str]) -> tuple[Evidence, ...]:
+    """Lines with which a broker lets these go between the two; that of an expired channel names its address only."""
+    places = {m.place for m in before.members if m.client_id in ids}
+    told = (e for e in facts.of_kind("consumer-disconnected") if e.group in (group, None))
+    ends = (e for e in told if e.client_id in ids or (not e.client_id and e.peer in places))
+    lines = [e.first for e in ends if e.first_at is not None and before.since < e.first_at <= after.since]
+    return tuple(lines[-_MOST:])
 
 
 def _places(era: Era, ids: Counter[str]) -> tuple[Evidence, ...]:

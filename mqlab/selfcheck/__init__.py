@@ -15,6 +15,9 @@ from mqlab.facts import Facts
 from mqlab.findings import Finding
 from mqlab.selfcheck import amounts, classes, moments
 from mqlab.selfcheck.claims import Around, Doubt
+from mqlab.selfcheck.moments import from_first
+
+__all__ = ["checked", "findings_checked", "from_first"]
 
 Rule = Callable[[Finding, Around], Iterator[Doubt[Finding | None]]]
 FINDINGS: tuple[tuple[str, Rule], ...] = (
@@ -32,6 +35,8 @@ FINDINGS: tuple[tuple[str, Rule], ...] = (
     ("sources", moments.sources),
     ("later", moments.later),
     ("ended", moments.ended),
+    ("cure", moments.cure),
+    ("silent", moments.silent),
 )
 """Rules about one finding, by name."""
 WHOLE: tuple[tuple[str, Callable[[Diagnosis, Facts], Iterator[Doubt[Diagnosis]]]], ...] = (

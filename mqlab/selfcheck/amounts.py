@@ -10,7 +10,7 @@ from mqlab.delivery.audit import audits
 from mqlab.findings import Finding, TrafficLedger
 from mqlab.repairs import names
 from mqlab.selfcheck.claims import BOUNDS, Around, Doubt, say, without_measure
-from mqlab.selfcheck.reach import members
+from mqlab.selfcheck.reach import clients, members
 from mqlab.units import Interval
 
 _SIGNED = ("growth", "drift", "offset", "factor")
@@ -105,12 +105,13 @@ def failed(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
 
 
 def counted_once(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
-    """No more members of a group than clients that any source knows in it, and than those that are named."""
-    many, group = finding.measures.get("members"), finding.subject.partition("/")[0]
-    known = len(members(around.facts, group))
-    if many is not None and known and many > known:
-        because = say("counted-once", members=many, known=known)
-        yield Doubt(finding.id, "members", because, without_measure(finding, "members"))
+    """No more members of a group than any source knows in it, and no more clients than any source names."""
+    group = finding.subject.partition("/")[0]
+    for name, known in (("members", len(members(around.facts, group))), ("clients", len(clients(around.facts)))):
+        many = finding.measures.get(name)
+        if many is not None and known and many > known:
+            because = say("counted-once", members=many, known=known)
+            yield Doubt(finding.id, name, because, without_measure(finding, name))
 
 
 def _adds_up(ledger: TrafficLedger) -> bool:

@@ -11,6 +11,7 @@ from mqlab.diagnosis import Withdrawn
 from mqlab.facts import Facts
 from mqlab.findings import Finding
 from mqlab.words import Text
+from mqlab.words.filling import Value
 
 say = words.room("selfcheck")
 Left_co = TypeVar("Left_co", covariant=True)
@@ -73,6 +74,14 @@ def unsaid(finding: Finding, values: Collection[str]) -> Finding:
         remedy=_without(finding.remedy, values),
         verify=_without(finding.verify, values),
     )
+
+
+def saying(finding: Finding, **values: Value) -> Finding:
+    """*finding* whose statement is told with these *values* instead, where it has them."""
+    text = finding.statement
+    if not isinstance(text, Text) or not set(values) <= set(text.values):
+        return finding
+    return replace(finding, statement=Text(text.room, text.key, {**text.values, **values}))
 
 
 def _without(text: str, values: Collection[str]) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from string import Formatter
+from typing import Any
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.delivery.audit import audits
-from mqlab.delivery.rows import Doubled, Loss, Side
+from mqlab.delivery.rows import Audit, Doubled, Loss, Side
 from mqlab.diagnosis import Diagnosis, NotChecked
-from mqlab.facts import Facts
-from mqlab.findings import Change, Finding
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Change, Finding, Severity
+from mqlab.known_errors import known_errors
 from mqlab.mqtt.chain_stages import Whereabouts
 from mqlab.rows import GRID
 from mqlab.selfcheck.claims import Around, Doubt, say
@@ -23,7 +25,7 @@ _OF_MESSAGES = ("Delivery: loss and duplication", "MQTT sessions and limits")
 _ON_PURPOSE = frozenset({"rolling-restart"})
 """Classes that somebody does, and that break nothing."""
 EXITED = "process-exit"
-_BADLY = (EXITED, "out-of-memory", "process-given-up", "static-member-fenced")
+_BADLY = (EXITED, "out-of-memory", "process-given-up", "static-member-fenced", "broker-crashed")
 """Events of a process that nobody wanted to end."""
 LOST = frozenset({"lost_records", "dropped_messages", "dropped_records", "diverted_messages", "rejected_records"})
 AGAIN = frozenset(
@@ -31,6 +33,8 @@ AGAIN = frozenset(
     | {"redelivered_messages", "copied_messages", "replayed_messages", "delivered_rows"}
 )
 """Measures of messages that are gone, and of those that came more than once."""
+_COST = "title-cost"
+"""What the text is called in the room of a class with which its title tells the cost."""
 _CREATED = 1.0
 """Seconds within which brokers tell of a topic and its settings as it is created."""
 
@@ -55,18 +59,36 @@ def place(diagnosis: Diagnosis, _: Facts) -> Iterator[Doubt[Diagnosis]]:
 
 
 def benign(finding: Finding, around: Around) -> Iterator[Doubt[Finding | None]]:
-    """Who is restarted on purpose ends in good order: no crash, no memory used up, no name taken by another one."""
+    """What is no fault breaks nothing: no crash, no memory used up, no name taken by another one, nothing lost.
+
+    Who is restarted on purpose ends in good order: what was not is no release. Of other classes what happened stays.
+    """
+    known = INCIDENTS.get(finding.incident)
+    if known is None or not known.benign or finding.severity is not Severity.NOTICE:
+        return
+    left = None if finding.incident in _ON_PURPOSE else replace(finding, severity=Severity.WARNING)
+    what = "severity" if left else "finding"
+    for one in _bad_ends(finding, around.facts):
+        because = say("benign", event=one.kind, at=units.moment(one.first_at), source=one.source)
+        yield Doubt(finding.id, what, because, left)
+    lost = {name: many for name, many in finding.measures.items() if name in LOST and many >= 1}
+    if left and lost:
+        yield Doubt(finding.id, what, say("benign-lost", lost=max(lost.values())), left)
+
+
+def _bad_ends(finding: Finding, facts: Facts) -> Iterator[Episode]:
+    """Lines of its own sources and time in which something ended that nobody wanted to end."""
     begin, end = finding.started_at, finding.ended_at
-    if finding.incident not in _ON_PURPOSE or begin is None or end is None:
+    if begin is None or end is None:
         return
     own = {place.source for place in finding.evidence}
     first, last = begin.timestamp() - GRID, end.timestamp() + GRID
-    for one in around.facts.of_kind(*_BADLY):
+    fatal = {error.kind for error in known_errors().values() if error.fatal and not (error.where or error.event)}
+    for one in facts.of_kind(*_BADLY, *fatal):
         mine = one.source in own or one.group == finding.subject
         ordered = one.kind == EXITED and one.value_max in (None, *WANTED)
         if mine and not ordered and one.first_at is not None and first <= one.first_at <= last:
-            because = say("benign", event=one.kind, at=units.moment(one.first_at), source=one.source)
-            yield Doubt(finding.id, "finding", because, None)
+            yield one
 
 
 def counted(diagnosis: Diagnosis, facts: Facts) -> Iterator[Doubt[Diagnosis]]:
@@ -82,7 +104,7 @@ def counted(diagnosis: Diagnosis, facts: Facts) -> Iterator[Doubt[Diagnosis]]:
             yield Doubt(slug, "clear", say("counted"), not_clear(diagnosis, slug))
         if any(other.incident == slug for other in diagnosis.rejected):
             yield Doubt(slug, "rejected", say("counted"), _not_rejected(diagnosis, slug))
-    open_ = _uncounted(diagnosis, told)
+    open_ = _uncounted(diagnosis, facts, told)
     for slug in diagnosis.clear:
         known = INCIDENTS.get(slug)
         if known and any(systems & known.anywhere and names & _numbers(known) for systems, names in open_):
@@ -92,7 +114,9 @@ def counted(diagnosis: Diagnosis, facts: Facts) -> Iterator[Doubt[Diagnosis]]:
         yield Doubt("healthy", "verdict", say("uncounted"), replace(diagnosis, verdict=verdict))
 
 
-def _uncounted(diagnosis: Diagnosis, told: Iterable[Loss | Doubled]) -> list[tuple[frozenset[str], frozenset[str]]]:
+def _uncounted(
+    diagnosis: Diagnosis, facts: Facts, told: Iterable[Loss | Doubled]
+) -> list[tuple[frozenset[str], frozenset[str]]]:
     """Where messages were lost or doubled that no finding counts: the systems there, and measures that tell of it."""
     counted = {name for one in diagnosis.findings for name, value in one.measures.items() if value}
     found = []
@@ -101,6 +125,8 @@ def _uncounted(diagnosis: Diagnosis, told: Iterable[Loss | Doubled]) -> list[tup
         if row.incident is None and row.side is not Side.PRODUCER and _amount(row) and not names & counted:
             systems = frozenset({"rocketmq" if "/" in row.queue else "kafka"})
             found.append((systems, names - LOST))
+    if any(map(_rest, audits(facts))) and not LOST & counted:
+        found.append((frozenset({"kafka", "rocketmq"}), frozenset({"lost_records"})))
     for way in diagnosis.chains:
         systems = frozenset({"mqtt", way.system or "mqtt"})
         if any(stage.again for stage in way.stages) and not AGAIN & counted:
@@ -108,6 +134,19 @@ def _uncounted(diagnosis: Diagnosis, told: Iterable[Loss | Doubled]) -> list[tup
         if any(one.where is Whereabouts.DROPPED and one.low for one in way.gaps) and not LOST & counted:
             found.append((systems, frozenset({"dropped_messages"})))
     return found
+
+
+def _rest(audit: Audit) -> int:
+    """Acknowledged messages of which nothing tells what became of them: ledgers close for each partition."""
+    log = {row.queue: row for row in audit.log}
+    rest = 0
+    for group in audit.groups:
+        own = log.get(group.queue)
+        if own is not None and None not in (own.acked, group.handled, group.pending):
+            told = (group.handled or 0) + group.lost + (group.pending or 0) + group.unknown
+            told += group.by_hand + group.aside + group.earlier
+            rest += max(0, (own.acked or 0) - own.lost - told)
+    return rest
 
 
 def _amount(row: Loss | Doubled) -> int:
@@ -118,7 +157,16 @@ def _numbers(incident: Incident) -> frozenset[str]:
     """Measures by which the title of a class of lost or doubled messages tells what it cost."""
     if incident.family not in _OF_MESSAGES:
         return frozenset()
-    return frozenset(name for text in incident.cost for _, name, _, _ in Formatter().parse(text) if name)
+    try:
+        own = words.catalogue(incident.slug, words.ENGLISH).get(_COST, [])
+    except LookupError:
+        own = []
+    texts = [*_templates(own), *incident.cost]
+    return frozenset(name.rstrip("?") for text in texts for _, name, _, _ in Formatter().parse(text) if name)
+
+
+def _templates(texts: str | list[Any]) -> list[str]:
+    return [texts] if isinstance(texts, str) else [one for part in texts for one in _templates(part)]
 
 
 def same(diagnosis: Diagnosis, facts: Facts) -> Iterator[Doubt[Diagnosis]]:

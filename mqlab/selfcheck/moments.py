@@ -7,11 +7,19 @@ from dataclasses import replace
 from datetime import datetime
 
 from mqlab import units
+from mqlab.facts import Facts
 from mqlab.findings import Finding
 from mqlab.precedence import is_over, own_events, pace
 from mqlab.rows import GRID
-from mqlab.selfcheck.claims import Around, Doubt, say, without_begin, without_end
+from mqlab.selfcheck.claims import Around, Doubt, say, saying, without_begin, without_end
 from mqlab.selfcheck.reach import reach
+
+_STARTS = ("broker-starting", "rocketmq-broker-started")
+_ALONE = frozenset({"consumer-offline"})
+"""Classes of a group without members."""
+_JOINING = ("join-completed", "consumer-connected")
+_BY_HAND = ("offset-set", "offsets-set", "offsets-reset", "offset-reset-to")
+"""Events with which somebody else than a member moves positions."""
 
 
 def order(finding: Finding, _: Around) -> Iterator[Doubt[Finding]]:
@@ -37,6 +45,23 @@ def sources(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
             yield from _within(finding, first, last)
 
 
+def from_first(finding: Finding, facts: Facts) -> Finding:
+    """*finding* that begins no earlier than its sources, nor than any broker, where it is counted by ten seconds.
+
+    The ten seconds may begin before the first line that is counted in them.
+    """
+    begin = finding.started_at.timestamp() if finding.started_at else None
+    own = reach(facts, {place.source for place in finding.evidence})
+    starts = [one.first_at for one in facts.of_kind(*_STARTS) if one.first_at is not None]
+    firsts = [*([own[0]] if own else []), *([min(starts)] if starts else [])]
+    late = max((at for at in firsts if begin is not None and at - GRID <= begin < at), default=None)
+    first = units.moment(late)
+    if first is None:
+        return finding
+    told = saying(replace(finding, started_at=first), since=first)
+    return told if told.ended_at is None or told.ended_at >= first else replace(told, ended_at=first)
+
+
 def later(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
     """It ends with the last line that tells of it, in whatever source, until they pause for longer than before."""
     if finding.ended_at is None or finding.ongoing:
@@ -58,6 +83,38 @@ def ended(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
     """It is over only where a source goes on without it, for longer than it paused before."""
     if finding.over and finding.ended_at is not None and not is_over(finding, around.facts, around.window[1]):
         yield Doubt(finding.id, "over", say("ended", ended=finding.ended_at), replace(finding, over=False))
+
+
+def cure(finding: Finding, _: Around) -> Iterator[Doubt[Finding]]:
+    """What ended it came after it had begun."""
+    change, begin = finding.cure, finding.started_at
+    if change is not None and change.at is not None and begin is not None and change.at < begin.timestamp() - GRID:
+        because = say("cure", at=units.moment(change.at), began=begin)
+        yield Doubt(finding.id, "cure", because, replace(finding, cure=None))
+
+
+def silent(finding: Finding, around: Around) -> Iterator[Doubt[Finding]]:
+    """Nobody joins a group that has no members, and none of its positions moves but by hand."""
+    begin, end = finding.started_at, finding.ended_at.timestamp() if finding.ended_at else around.window[1]
+    if finding.incident not in _ALONE or begin is None or end is None:
+        return
+    heard = _heard(around.facts, finding.subject.partition("/")[0], begin.timestamp() + GRID, end - GRID)
+    if heard is not None:
+        because = say("silent", since=begin, seen=units.moment(heard))
+        yield Doubt(finding.id, "started_at", because, without_begin(finding))
+
+
+def _heard(facts: Facts, group: str, since: float, until: float) -> float | None:
+    """The first moment within at which a member of *group* joins, or commits."""
+    joined = (e.first_at for e in facts.of_kind(*_JOINING) if e.group == group)
+    moments = [at for at in joined if at is not None and since < at < until]
+    if not any(e.group == group for e in facts.of_kind(*_BY_HAND)):
+        last: dict[tuple[str, str], int] = {}
+        for row in sorted(facts.positions, key=lambda one: one.at or 0.0):
+            if row.group == group and row.committed is not None and row.at is not None and since < row.at < until:
+                before = last.setdefault((row.topic, row.queue), row.committed)
+                moments += [row.at] if row.committed > before else []
+    return min(moments, default=None)
 
 
 def _within(finding: Finding, first: datetime, last: datetime) -> Iterator[Doubt[Finding]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 
-from mqlab.facts import Facts, Position, Setting
+from mqlab.facts import Episode, Facts, Position, Setting
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Assignment, Batch, Client, Flow, Receipt, Tally, TopicFlow
 
@@ -48,6 +48,16 @@ def members(facts: Facts, group: str) -> frozenset[tuple[str, str]]:
     own = [one for one in facts.episodes if one.group == group]
     told = {one.client_id or _NEW.sub("", one.member_id or "") for one in own} - named
     return frozenset(found | {(client, "") for client in told if client})
+
+
+@per_facts
+def clients(facts: Facts) -> frozenset[str]:
+    """Client ids and parties that any source names."""
+    rows = chain[Episode | Position | Client | Assignment](
+        facts.episodes, facts.positions, facts.clients, facts.assignments
+    )
+    parties = (name for flow in facts.flows for name in (flow.party, flow.sender, *dict(flow.received)) if name)
+    return frozenset((*(row.client_id for row in rows if row.client_id), *parties))
 
 
 def _host(peer: str | None) -> str:

@@ -8,7 +8,7 @@ from math import inf
 from mqlab.facts import Episode, Facts
 from mqlab.shared import counters
 
-_PRODUCING = frozenset(
+PRODUCING = frozenset(
     {"batch-split", "produce-retry", "request-timeout", "record-too-large", "record-expired", "buffer-exhausted"}
 )
 """Events of which only a producer's log can tell."""
@@ -20,7 +20,7 @@ def client_of(facts: Facts, episode: Episode) -> str:
         return episode.client_id
     here = [s for s in facts.settings if s.source == episode.source and s.scope == "producer" and s.owner]
     named = facts.named_clients(episode.source)
-    owners = {s.owner for s in here} or {client for kind, client in named if kind in _PRODUCING}
+    owners = {s.owner for s in here} or {client for kind, client in named if kind in PRODUCING}
     only = next(iter(owners)) if len(owners) == 1 else None
     return only or base_name(episode.source)
 
@@ -70,7 +70,7 @@ def by_client(facts: Facts, episodes: Sequence[Episode]) -> dict[str, list[Episo
 def producers_told(facts: Facts) -> bool:
     """True where some producer's log is in the material: only its lines say why a send failed."""
     printed = any(s.scope == "producer" and s.origin == "printed" for s in facts.settings)
-    return printed or bool(facts.of_kind(*_PRODUCING))
+    return printed or bool(facts.of_kind(*PRODUCING))
 
 
 def broker_hosts(facts: Facts) -> frozenset[str]:
@@ -120,7 +120,7 @@ def sole_producer(facts: Facts, client_id: str, topic: str) -> bool:
     producing = [s for s in facts.series if s.name.startswith("producer.")]
     others = {s.labels.get("client_id") for s in producing}
     others |= {s.owner for s in facts.settings if s.scope == "producer" and s.origin == "printed"}
-    others |= {e.client_id for e in facts.of_kind(*_PRODUCING)}
+    others |= {e.client_id for e in facts.of_kind(*PRODUCING)}
     sent_to: dict[str | None, set[str | None]] = {}
     for series in producing:
         if series.name.startswith("producer.topic_"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts
@@ -100,26 +100,33 @@ class Starts:
             return False
         return self.around(shape) or (shape.level == "WARN" and self.at_begin(shape))
 
-    def around(self, shape: Shape | Episode) -> bool:
-        """Its first and its last line lie around a start or stop that the material tells of."""
+    def around(self, shape: Shape | Episode, worked: Collection[float] = ()) -> bool:
+        """Its first and its last line lie around a start or stop that the material tells of.
+
+        Who *worked* at a moment between had got over that start: it explains nothing of what came later.
+        """
         if shape.first_at is None or shape.last_at is None:
             return False
         known = [*self.every, *self._clients(shape.source)]
-        return all(any(_near(at, start) for start in known) for at in (shape.first_at, shape.last_at))
+        return all(any(_near(at, start, worked) for start in known) for at in (shape.first_at, shape.last_at))
 
-    def at_begin(self, shape: Shape | Episode) -> bool:
-        """Its first and its last line lie at the beginning of its log."""
+    def at_begin(self, shape: Shape | Episode, worked: Collection[float] = ()) -> bool:
+        """Its first and its last line lie at the beginning of its log, before who wrote them had *worked*."""
         if shape.first_at is None or shape.last_at is None:
             return False
         begin = self.begins.get(shape.source, shape.first_at)
-        return _near(shape.first_at, begin) and _near(shape.last_at, begin)
+        return all(_near(at, begin, worked) for at in (shape.first_at, shape.last_at))
 
-    def overcome(self, facts: Facts, episode: Episode, again: float | None) -> bool:
+    def explain(self, facts: Facts, episode: Episode, again: float | None, worked: Collection[float]) -> bool:
+        """A start accounts for it: one that the material tells of, or that of its own log."""
+        return self.around(episode, worked) or self.overcome(facts, episode, again, worked)
+
+    def overcome(self, facts: Facts, episode: Episode, again: float | None, worked: Collection[float] = ()) -> bool:
         """It lies at the beginning of a log whose client works right after: what is started waits for what is not.
 
         So does what is said no more within the seconds after which it would be said *again*.
         """
-        if not self.at_begin(episode) or episode.last_at is None:
+        if not self.at_begin(episode, worked) or episode.last_at is None:
             return False
         well = [e.first_at for e in facts.of_kind(*WORKS) if e.source == episode.source and e.first_at is not None]
         silent = (log_end(facts, (episode.source,)) or episode.last_at) - episode.last_at
@@ -179,5 +186,5 @@ def _is_ordinary(facts: Facts, shape: Shape) -> bool:
     return bool(_ANSWER.search(shape.shape)) and not _REFUSAL.search(shape.shape)
 
 
-def _near(at: float, start: float) -> bool:
-    return start - RESTART <= at <= start + STARTING
+def _near(at: float, start: float, worked: Collection[float] = ()) -> bool:
+    return start - RESTART <= at <= start + STARTING and not any(start < well < at for well in worked)

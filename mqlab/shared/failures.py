@@ -1,18 +1,25 @@
-"""Records that producers were told of as failed: by ledgers, else by counters, else by lines of the clients' logs.
+"""Records that producers were told of as failed: by ledgers, else by applications, by clients' counters, by log lines.
 
-A ledger notes each record. A counter (``record-error-total``) misses what came after the last scrape before a crash.
+A ledger notes each record, an application counts each callback. A client's counter (``record-error-total``) counts a
+batch again that expires while its request is on the way, and misses what came after the last scrape before a crash.
 Lines tell of batches, floods of them are cut, and not every application prints one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from math import inf
 
-from mqlab.facts import Episode, Facts
+from mqlab import words
+from mqlab.facts import Episode, Facts, Series
 from mqlab.rows import Fate
 from mqlab.shared import actors, counters
 from mqlab.shared.counters import first_scrapes
+from mqlab.words import Text
+
+say = words.room("failed-records")
 
 GIVEN_UP = 120.0
 """Seconds after the send in which a record fails at the latest (delivery.timeout.ms)."""
@@ -33,21 +40,44 @@ def expired(rows: Sequence[Episode]) -> tuple[int, int]:
     return round(least), round(sum((e.value_max or 1) * e.count for e in rows))
 
 
+class Source(Enum):
+    """What counted the records that failed."""
+
+    LEDGER = "ledger"
+    APPLICATION = "application"
+    COUNTER = "counter"
+    LINES = "lines"
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Records that failed, and what counted them."""
+
+    records: float
+    by: Source
+
+    @property
+    def how(self) -> Text:
+        """What counted them, in words."""
+        return say(self.by.value)
+
+
+NONE = Failed(0.0, Source.LINES)
+
+
 def failed(
     facts: Facts, client: str | None, topics: Collection[str], since: float | None, until: float | None
-) -> float | None:
+) -> Failed | None:
     """Records of *client* (of any where it is None) to *topics* (any where none) that failed; None where nothing tells.
 
     Lines without a date give no moments: then it is what ledgers and counters tell of the whole material.
     """
     begin, end = (-inf if since is None else since), (inf if until is None else until)
-    known = _by_ledger(facts, client, topics, begin, end)
-    if known is None:
-        known = _by_counter(facts, client, topics, begin, end)
-    if known is None:
-        known = _by_lines(facts, client, topics, begin, end)
     most = _unacknowledged(facts, client, topics)
-    return known if known is None or most is None else min(known, most)
+    for by, counted in _WAYS:
+        if (records := counted(facts, client, topics, begin, end)) is not None:
+            return Failed(records if most is None else min(records, most), by)
+    return None
 
 
 def _unacknowledged(facts: Facts, client: str | None, topics: Collection[str]) -> float | None:
@@ -72,6 +102,54 @@ def _by_ledger(facts: Facts, client: str | None, topics: Collection[str], begin:
     return float(sum(f.messages for f in within)) if within and alone else None
 
 
+_GIVEN = ("received", "consumed", "sent", "published")
+_TAKEN = ("delivered", "acked", "acknowledged")
+
+
+def _by_application(
+    facts: Facts, client: str | None, topics: Collection[str], begin: float, end: float
+) -> float | None:
+    """What the applications count, where each of them counts all of the time and all records that it was given."""
+    own = {log: _printed(facts, log, ("failed",)) for log in _logs(facts, client, topics)}
+    if not own or not all(
+        series and _closes(facts, log) and _covers(series, begin, end) for log, series in own.items()
+    ):
+        return None
+    return sum(counters.rise(series, begin, end) or 0.0 for series in own.values())
+
+
+def _logs(facts: Facts, client: str | None, topics: Collection[str]) -> set[str]:
+    """Logs of the producers that failed; none where they wrote to other topics too, which their counts hold as well."""
+    lines = [e for e in facts.of_kind(*actors.PRODUCING) if client in (None, actors.client_of(facts, e))]
+    named = {s.labels.get("client_id") for s in facts.series if s.name.startswith("producer.topic_")}
+    who = {actors.client_of(facts, e) for e in lines}
+    counted = [s for s in facts.series if s.name.startswith("producer.topic_") and s.labels.get("client_id") in who]
+    written = {s.labels.get("topic") for s in counted} | {e.topic for e in lines if e.topic}
+    alone = not topics or (written <= set(topics) and (client is not None or named <= who))
+    return {e.source for e in lines} if alone else set()
+
+
+def _printed(facts: Facts, log: str, verbs: Collection[str]) -> list[Series]:
+    """Counters of records that the application of *log* prints."""
+    names = tuple(f"app.{verb}" for verb in verbs)
+    every = (s for s in facts.series if s.source == log and s.name.startswith(names) and s.points)
+    return [s for s in every if "ytes" not in s.name and "ayload" not in s.name]
+
+
+def _closes(facts: Facts, log: str) -> bool:
+    """Of what it was given, no more was taken and failed: so it counts failures of sends, each once."""
+    given, taken, lost = (_printed(facts, log, verbs) for verbs in (_GIVEN, _TAKEN, ("failed",)))
+    each = [
+        sum(s.points[0][1] + (counters.rise([s], -inf, inf) or 0.0) for s in series) for series in (given, taken, lost)
+    ]
+    return bool(given and taken) and each[1] + each[2] <= each[0]
+
+
+def _covers(series: Sequence[Series], begin: float, end: float) -> bool:
+    first, last = min(s.points[0] for s in series), max(s.points[-1][0] for s in series)
+    return (first[0] <= begin or not first[1]) and last >= end
+
+
 def _by_counter(facts: Facts, client: str | None, topics: Collection[str], begin: float, end: float) -> float | None:
     every = [s for s in facts.named("producer.topic_record_errors") if not topics or s.labels.get("topic") in topics]
     every = every or list(facts.named("producer.record_errors"))
@@ -87,3 +165,12 @@ def _by_lines(facts: Facts, client: str | None, topics: Collection[str], begin: 
         if client in (None, actors.client_of(facts, e))
     ]
     return float(expired(rows)[0]) if rows else None
+
+
+_WAYS = (
+    (Source.LEDGER, _by_ledger),
+    (Source.APPLICATION, _by_application),
+    (Source.COUNTER, _by_counter),
+    (Source.LINES, _by_lines),
+)
+"""What counts failed records, the surest first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
-from statistics import median, quantiles
+from statistics import median, median_low, quantiles
 
 from mqlab import words
 from mqlab.facts import Facts
@@ -161,14 +161,20 @@ def _unmoved(queues: Mapping[str, Points], step: Stretch) -> bool:
 
 
 def climb(queues: Mapping[str, Points]) -> Stretch | None:
-    """From the last time at which lag was about as low as ever before its peak, to the peak; None without a rise."""
+    """From the last time at which lag was as low as usual before it rose to its peak, to the peak; None without a rise.
+
+    What is usual is the median of the time up to the last moment at which it was about as low as ever. A rise that was
+    not worked off is part of the next one: a dip between them does not reach down to what was usual.
+    """
     points = totals(queues)
     peak = max(range(len(points)), key=lambda n: (points[n][1], -n), default=0)
     before = points[: peak + 1]
     if len(before) < 2:
         return None
     low = min(waiting for _, waiting, _ in before)
-    start = max(at for at, waiting, _ in before if waiting <= low + _ABOUT * (before[-1][1] - low))
+    calm = max(n for n, (_, waiting, _) in enumerate(before) if waiting <= low + _ABOUT * (before[-1][1] - low))
+    usual = median_low(waiting for _, waiting, _ in before[: calm + 1])
+    start = max(at for at, waiting, _ in before[: calm + 1] if waiting <= usual)
     return stretch_between(queues, start, before[-1][0]) if start < before[-1][0] else None
 
 
@@ -233,6 +239,8 @@ def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, f
     ``peak_lag`` is the most that waited until it fell, ``pending_records`` what of that waits when the material ends.
     Where more does, something else added to it after it fell, and how much of it is left is not known: it is left out.
 
+    It grows by so much from its lowest to its highest meanwhile; where that was no even rise, nothing is said of it.
+
     A backlog goes on to grow until somebody works it off, so its peak may come after the end of its cause.
     """
     grows, waits = between(0.0, ()), {"peak_lag": 0, "pending_records": 0}
@@ -247,10 +255,25 @@ def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, f
         meanwhile = [waiting for at, waiting in points[: len(inside)] if at >= since]
         waits["peak_lag"] += max((*meanwhile, *(two for _, two in rising)), default=0)
         waits["pending_records"] += points[-1][1]
-        grows = grows.plus(growth(inside) or between(0.0, ()))
+        grows = grows.plus(_even(_rise(inside)) or between(0.0, ()))
     if waits["pending_records"] > waits["peak_lag"]:
         del waits["pending_records"]
-    return {**waits, **grows.measures("lag_growth_per_second")} if waits["peak_lag"] else {}
+    rose = grows.measures("lag_growth_per_second") if grows.likely > 0 else {}
+    return {**waits, **rose} if waits["peak_lag"] else {}
+
+
+def _rise(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    """From the last lowest point before the highest to it: what is worked off in between, or later, is no rise."""
+    peak = max(range(len(points)), key=lambda n: (points[n][1], -n))
+    low = min(range(peak + 1), key=lambda n: (points[n][1], -n))
+    return points[low : peak + 1]
+
+
+def _even(rise: Sequence[tuple[float, float]]) -> Interval | None:
+    """The growth of a *rise*; None where it came by leaps that were worked off in between."""
+    found, seconds = growth(rise), rise[-1][0] - rise[0][0]
+    whole = (rise[-1][1] - rise[0][1]) / seconds if seconds else 0.0
+    return found if found is not None and found.likely > whole / 2 else None
 
 
 def waited(facts: Facts, group: str, since: float | None, until: float | None) -> dict[str, float]:

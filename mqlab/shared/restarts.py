@@ -62,6 +62,22 @@ class Round:
         return len(self.restarts) // len(self.members)
 
     @property
+    def apart(self) -> bool:
+        """Each was back before the next one was stopped."""
+        by_time = sorted(self.restarts, key=lambda one: (one.stopped, one.member))
+        return all(b.stopped >= a.started - CLOCKS for a, b in pairwise(by_time))
+
+    @property
+    def empty(self) -> tuple[float, float] | None:
+        """The longest time in which all that came again were away, and the group had no other member."""
+        moments = sorted({at for one in self.restarts for at in (one.stopped, one.started)})
+        gone = [(a, b) for a, b in pairwise(moments) if self._away(a, b) == set(self.members)]
+        return max(gone, key=lambda span: span[1] - span[0]) if gone and self.whole else None
+
+    def _away(self, since: float, until: float) -> set[str]:
+        return {one.member for one in self.restarts if one.stopped <= since and until <= one.started}
+
+    @property
     def sequence(self) -> bool:
         """One was stopped after another; one command stops all at the same moment."""
         return all(b - a >= CLOCKS for a, b in pairwise(sorted(restart.stopped for restart in self.restarts)))

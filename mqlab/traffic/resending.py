@@ -18,6 +18,7 @@ from mqlab.findings import TrafficLedger
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, configured, counters, failures, flows
 from mqlab.shared.benign_lines import RESTART
+from mqlab.shared.failures import NONE, Failed
 from mqlab.traffic import card
 
 say = words.room("resending")
@@ -38,7 +39,7 @@ class Resending:
     """Records sent again."""
     sends: float | None
     """All transmissions of records."""
-    failed: float
+    failed: Failed
     idempotent: bool | None
     attempts: tuple[int, ...]
     """Numbers of attempts left that were printed, falling."""
@@ -64,7 +65,7 @@ def of_client(facts: Facts, client: str, episodes: Sequence[Episode]) -> Resendi
         sum(e.count for e in episodes),
         counted(facts, client, "producer.record_retries", first, last),
         counted(facts, client, "producer.record_sends", first, last),
-        failures.failed(facts, client, {e.topic for e in episodes if e.topic}, first, last) or 0.0,
+        failures.failed(facts, client, {e.topic for e in episodes if e.topic}, first, last) or NONE,
         idempotent(facts, client, first),
         tuple(sorted(left, reverse=True)),
     )

@@ -148,8 +148,8 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
     sources = {s.source for s in splits}
     measures |= payload.measures(facts, sources, measures.get("bytes_out"), started, ended)
     failed = failures.failed(facts, client, {topic} - {"?"}, started, ended)
-    if failed:
-        measures["failed_records"] = failed
+    if failed and failed.records:
+        measures["failed_records"] = failed.records
     if change is not None:
         measures["onset_uncertainty_seconds"] = change.before - change.after
     return SplitLedger(host, started, ended, count, sums, measures, resent, agrees, ways)
@@ -270,7 +270,7 @@ def _stages(found: SplitLedger) -> list[Stage]:
         label = say("accepted", healthy=sums.healthy)
         stages.append(card.stage("accepted", label, sums.accepted, 0.03, how, (say("bytes-in"),)))
     if sums is not None and sums.oversize:
-        label = say("oversize", records=sums.oversize_count)
+        label = say("oversize", records=sums.oversize_count, several=sums.oversize_count > 1)
         stages.append(card.stage("oversize-records", label, sums.oversize, 0.02, how, (say("payload"),)))
     return stages
 

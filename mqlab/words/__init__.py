@@ -22,8 +22,15 @@ from mqlab.words.filling import Filling, Unseen, Value
 
 ENGLISH = "en"
 _LISTED = "list"
+_NOTHING = "nothing"
 
 Catalogue = Mapping[str, Any]
+
+
+class Quoted(str):
+    """Words of the material, such as a setting's value: no language says them otherwise."""
+
+    __slots__ = ()
 
 
 class Text(str):
@@ -80,6 +87,18 @@ def pieces(text: str, between: str = "; ") -> tuple[str, ...]:
     if isinstance(text, Text) and (text.room, text.key) == ("", between):
         return tuple(text.values[_LISTED])  # type: ignore[arg-type]
     return (text,) if isinstance(text, Text) else tuple(text.split(between))
+
+
+def is_idle(text: str) -> bool:
+    """The text of a repair says that nothing is to be done: it is no more than the part ``nothing`` of its room."""
+    if not isinstance(text, Text):
+        return False
+    texts = catalogue(text.room, ENGLISH) if text.room else {}
+    nothing = texts.get("part", {}).get(_NOTHING)
+    try:
+        return nothing is not None and Filling(text.values, texts).first(nothing, _NOTHING) == text
+    except Unseen:
+        return False
 
 
 @cache

@@ -1,6 +1,6 @@
 """Records that a leader alone had acknowledged: what proves their loss, and everything that only looks like it."""
 
-from facts_builder import episode, facts, positions, series
+from facts_builder import at, episode, facts, positions, series
 from message_builder import (
     BROKERS,
     SINK,
@@ -61,6 +61,7 @@ def test_acknowledged_ids_behind_the_new_leaders_begin_are_lost():
         "54 records of orders-0 (offsets 100 to 153) that were acknowledged with acks=1 are gone" in finding.statement
     )
     assert "Broker 3 took over at 10:05:00 UTC from offset 100, where broker 2 had 160" in finding.statement
+    assert [(one.at.timestamp(), one.what) for one in finding.moments] == [(at("10:05:00"), "took over")]
     whys = [e.why for e in finding.evidence]
     assert whys[-3:] == [
         "acknowledged, and lost",

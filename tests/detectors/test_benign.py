@@ -56,6 +56,13 @@ def test_two_clients_of_one_group_are_one_reader():
     )
 
 
+def test_what_excludes_a_fan_out_is_what_is_told():
+    same = told(fan_out, IN, out((40, 100_000), (40, 400_000)), reader("a", (80, 200_000)))
+    assert same == "bytes out over bytes in rose from 1.00 to 4.00, with 1 reader before and after"
+    some = told(fan_out, IN, out((40, 100_000), (40, 900_000)), *FOUR)
+    assert some == "bytes out over bytes in rose from 1.00 to 9.00, which does not fit 4 readers"
+
+
 def test_readers_that_nobody_counts_are_not_checked():
     (missing,) = told(fan_out, IN, out((40, 100_000), (40, 400_000)))
     assert missing.startswith("the groups that read")
@@ -94,6 +101,45 @@ def test_a_partition_that_is_missing_in_a_snapshot_is_no_progress():
         """
     )
     assert told(catch_up_read, half) == ()
+
+
+AWAY = positions(
+    """
+    at     group    topic   queue  committed  end
+    10:00  reports  orders  0      1000       9000
+    10:01  reports  orders  0      9400       9500
+    """
+)
+
+
+def reset(kind, when, offset):
+    """A line of the group's consumer about where it goes on to read."""
+    return episode(kind, when, "reports.log", client_id="r", group="reports", topic="orders", queue="0", left=offset)
+
+
+def caught_up(*rows):
+    """Messages by which the lag fell, and that waited."""
+    (finding,) = catch_up_read.detect(facts(AWAY, *rows)).findings
+    return finding.measures["caught_up_messages"], finding.measures["peak_lag"]
+
+
+def test_what_a_reset_passed_over_was_neither_read_nor_worked_off():
+    assert caught_up(reset("offset-reset", 20, 1000), reset("offset-reset-to", 20, 5000)) == (3900, 4000)
+
+
+def test_a_reset_before_the_first_commit_after_it_is_one_of_the_time_in_between():
+    earlier = [reset("offset-reset", "09:59:58", 1000), reset("offset-reset-to", "09:59:58", 5000)]
+    assert caught_up(*earlier) == (3900, 4000)
+
+
+def test_a_reset_from_a_place_that_nothing_tells_leaves_untold_what_was_read():
+    assert told(catch_up_read, AWAY, reset("offset-missing", 20, None), reset("offset-reset-to", 20, 5000)) == ()
+
+
+@pytest.mark.parametrize("when", ["09:50:00", "10:05:00"])
+def test_a_reset_at_another_time_takes_nothing_from_what_was_read(when):
+    other = (reset("offset-reset", when, 100), reset("offset-reset-to", when, 900))
+    assert caught_up(*other) == (7900, 8000)
 
 
 def test_reading_as_fast_as_is_produced_is_no_catch_up():

@@ -77,6 +77,31 @@ def test_a_stable_group_that_is_slower_than_the_producers_is_slow():
     assert told(slow_consumer, describe(*GROWS)) == SLOW
 
 
+def slow(*legs):
+    """Begin in seconds, peak."""
+    (finding,) = slow_consumer.detect(facts(describe(*legs))).findings
+    return finding.started_at.timestamp() - at(0), finding.measures["peak_lag"]
+
+
+def test_a_rise_begins_with_its_first_part_that_was_not_worked_off():
+    dip = ((20, 10, 4), (10, 10, 20))
+    assert slow((100, 10, 10), *dip, (300, 10, 4))[0] == 100
+    worked_off = ((20, 10, 4), (20, 10, 20))
+    assert slow((100, 10, 10), *worked_off, (300, 10, 4))[0] == 140
+
+
+def test_the_teeth_of_commits_do_not_begin_a_rise():
+    teeth = [leg for _ in range(4) for leg in ((10, 10, 9), (10, 10, 11))]
+    assert slow(*teeth, (300, 10, 4))[0] == 80
+
+
+def test_what_waits_after_a_restart_is_no_peak_of_the_slow_members_before_it():
+    (rise, peak), restart = slow((100, 10, 10), (300, 10, 4)), ((60, 10, 0, "-"), (200, 10, 60, "b"))
+    begin, waited = slow((100, 10, 10), (300, 10, 4), *restart)
+    assert begin == rise
+    assert 0.9 * peak < waited <= peak
+
+
 def test_what_its_polls_could_do_proves_it_or_speaks_against_it():
     busy, idle = polls(400, 120, 10), polls(400, 1200, 10)
     assert told(slow_consumer, describe(*GROWS), busy) == SLOW
@@ -214,6 +239,27 @@ def test_a_backlog_of_a_kafka_group_that_falls_is_told():
     assert (finding.subject, finding.verify) == (
         "billing/invoices", "The LAG of every partition of invoices is back at its usual level.",
     )  # fmt: skip
+
+
+def drains(*each):
+    """What is said of a backlog of which each partition is read with so many a second, while ten come in."""
+    rows = [
+        p
+        for n, fast in enumerate(each)
+        for p in describe((100, 10, 10), (200, 10, 0), (200, 10, fast))
+        if p.queue == str(n)
+    ]
+    (finding,) = backlog_drain.detect(facts(rows)).findings
+    return finding.statement
+
+
+def test_a_drain_is_over_when_the_slowest_of_its_partitions_is():
+    assert "At this rate it catches up at 2027-01-15 10:13:" in drains(14, 14, 14)
+    assert "At this rate it catches up at 2027-01-15 10:37:" in drains(14, 14, 11)
+
+
+def test_of_a_drain_of_which_one_partition_does_not_fall_nobody_knows_the_end():
+    assert "At this rate" not in drains(20, 20, 10)
 
 
 def test_partitions_are_plain_numbers_and_queues_of_another_system_are_not_kafkas():

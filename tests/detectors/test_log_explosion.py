@@ -289,6 +289,21 @@ def test_it_explains_its_own_lines_and_no_others():
     material = replace(facts(log("app.log", "application-log"), own, other), volumes=(loop(),))
     left = diagnose(material).symptoms
     assert [s.partition(" UTC: ")[2] for s in left] == [
-        "uncaught errors in a producer's sender thread, 1 time, first at app.log:900"
+        "uncaught errors in a producer's sender thread, once, at app.log:900"
     ]
     assert "send-failed" in trouble()
+
+
+def test_a_flood_ends_with_its_last_line_where_events_tell_of_it():
+    ended = loop([(42, 50, 20_000_000)])
+    lines = [
+        episode("send-failed", 2_532, "app.log", until=2_540, line=301),
+        episode("send-failed", 2_990, "app.log", until=2_994, line=900),
+    ]
+    (one,) = told(ended, rows=lines).findings
+    assert (one.ended_at.timestamp(), one.measures["flood_seconds"]) == (at(2_994), 462)
+    (minute,) = told(ended).findings
+    assert (minute.ended_at.timestamp(), minute.measures["flood_seconds"]) == (at(3_000), 468)
+    others = [episode("client-connected", 2_990, "app.log"), episode("send-failed", 2_900, "app.log", line=301)]
+    (same,) = told(ended, rows=others).findings
+    assert same.ended_at == minute.ended_at

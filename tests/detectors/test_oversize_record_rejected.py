@@ -32,6 +32,15 @@ def test_the_broker_refuses_each_record_once():
     assert dict(finding.measures) == {"rejected_records": 3, "largest_record_bytes": 2_000_000}
 
 
+def test_what_an_application_calls_its_payload_is_less_than_the_record():
+    told = "send to orders failed, payload=2000000 bytes: RecordTooLargeException: larger than the max message size"
+    (finding,) = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, BROKER_SIDE, text=told))).findings
+    assert finding.statement.startswith("1 record of app (with payloads of up to 2.00 MB) was rejected")
+    told = "send to orders failed, payload=1999900 bytes: RecordTooLargeException: The message is 2000000 bytes when"
+    (finding,) = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, CLIENT_SIDE, text=told))).findings
+    assert finding.statement.startswith("1 record of app (up to 2.00 MB) was rejected")
+
+
 def test_the_client_refuses_before_a_byte_leaves():
     finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, CLIENT_SIDE))).findings[0]
     assert "the client's max.request.size (1048576). Not a byte left the client." in finding.statement
@@ -101,3 +110,14 @@ def test_records_that_a_ledger_notes_as_failed_and_nobody_has_were_never_stored(
     read = part("received", 0, 99, "10:00", "10:20", source=SINK)
     (finding,) = oversize_record_rejected.detect(facts(PRINTED, row, own, ledgers, read)).findings
     assert finding.measures["dropped_records"] == 3
+
+
+def test_the_death_of_a_task_names_the_refused_record_once_more():
+    cause = {"text": "Caused by: org.apache.kafka.common.errors.RecordTooLargeException", "count": 1}
+    rows = [log(), refused(300, CLIENT_SIDE), refused(305, CLIENT_SIDE, **cause)]
+    death = episode("task-killed", 305, "clients/app.log")
+    assert found(*rows, death) == [("app/client-side", "LIKELY", 1)]
+    assert found(*rows) == [("app/client-side", "LIKELY", 2)], "an application's own exceptions are one record each"
+    assert found(log(), refused(305, CLIENT_SIDE, **cause), death) == [("app/client-side", "LIKELY", 1)]
+    other = refused(305, CLIENT_SIDE, size=3_000_000, **cause)
+    assert found(log(), refused(300, CLIENT_SIDE), other, death) == [("app/client-side", "LIKELY", 2)]

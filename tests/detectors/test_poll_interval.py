@@ -140,7 +140,7 @@ def test_what_was_handled_again_is_what_the_ledgers_tell_of_its_own_time():
     (one,) = detect(given).findings
     (again,) = reprocess_duplicates.detect(given).findings
     assert (one.measures["duplicated_records"], again.measures["duplicated_records"]) == (300, 400)
-    assert "2 failed commits and 300 repeats of records" in one.statement
+    assert "2 failed commits and 300 duplicates" in one.statement
 
 
 def test_a_cause_that_makes_the_statement_long_stands_beside_it_only():
@@ -363,6 +363,18 @@ def test_a_slow_service_is_named_as_the_cause():
         "the HTTP service in the material answered in 85.0 ms on average (before: 5.00 ms); "
         "5 calls of the members failed (HTTP 500)"
     )
+
+
+def test_what_was_before_ends_where_the_answers_became_slow_not_where_the_first_late_poll_began():
+    assert found(LOOP, TOLD, SLOW, SET).started_at.timestamp() == at(45)
+
+    def served(name, values):
+        return series(name, values, start=-200, source="logs/access.log", status="2xx")
+
+    slow = (served("http.requests", [100] * 50), served("http.seconds", [0.5] * 10 + [8.5] * 40))
+    assert "85.0 ms on average (before: 5.00 ms)" in found(LOOP, TOLD, SLOW, SET, slow).facts["cause"]
+    always = (served("http.requests", [100] * 50), served("http.seconds", [8.5] * 50))
+    assert "cause" not in found(LOOP, TOLD, SLOW, SET, always).facts
 
 
 def test_a_service_that_answers_as_before_is_no_cause():

@@ -1,6 +1,8 @@
 """Copies that a producer's retries stored, and those that are none: the application's, a group's, a failover's."""
 
-from facts_builder import episode, facts, log, positions, settings
+from dataclasses import replace
+
+from facts_builder import episode, facts, log, positions, series, settings
 from message_builder import acked, fates, part
 
 from mqlab.detectors import producer_duplicates
@@ -130,3 +132,26 @@ def test_of_two_producers_that_differ_nothing_is_proven():
     other = settings("at owner key value\n10:00 other enable.idempotence true", "clients/other.log")
     named = (acked(400), acked(400, source="clients/other-acked.csv", party="other"))
     assert found(TWICE, cut(), OFF, other, named, PRODUCER) == [(Certainty.LIKELY, 20)]
+
+
+def resending(left=(5.0, 0.0), again=900):
+    """A producer that sent many records again, as its log and its counters tell."""
+    counted = {"step": 60, "client_id": "gateway"}
+    return (
+        replace(cut("10:02"), count=20, value_min=left[0], value_max=left[0]),
+        replace(cut("10:08"), count=20, value_min=left[1], value_max=left[1]),
+        series("producer.record_retries", [again * n // 6 for n in range(-2, 9)], **counted),
+        series("producer.record_sends", [500 * n for n in range(-2, 9)], **counted),
+    )  # fmt: skip
+
+
+def test_many_resends_without_idempotence_may_have_stored_copies_where_nobody_notes_what_was_stored():
+    assert found(*resending(), OFF).startswith("missing the ids that were acknowledged")
+    assert "gateway sent 900 records again" in found(*resending(), OFF)
+
+
+def test_resends_of_an_idempotent_producer_or_of_ids_that_are_noted_once_are_no_copies():
+    once = fates("queue from to at sent acked\n0 0 400 10:01:00 1 1")
+    assert found(*resending(), ON) == "clear"
+    assert found(*resending(), OFF, once, acked(400)) == "clear"
+    assert found(*resending(again=10), OFF) == "clear"

@@ -42,8 +42,32 @@ def test_a_client_that_the_broker_times_out_again_and_again_has_a_bad_link():
         "clients": 1, "losses": 4, "life_seconds": 47.5, "by_timeout": 4,
         "away_seconds": 7.5, "away_seconds_low": 5, "away_seconds_high": 20,
     }  # fmt: skip
-    assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(45), at(293))
+    assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(22.5), at(293))
     assert [place.why for place in one.evidence[:2]] == ["the broker's keep-alive passes", "and it comes back"]
+
+
+def test_a_link_is_lost_after_the_last_packet_which_the_broker_waits_for():
+    (one,) = detect(facts(seen(tram()))).findings
+    assert "gives a silent client up after 22.5 s" in one.statement
+    assert "each return came 30.0 s (27.5 s to 42.5 s) after the last packet" in one.statement
+    short = detect(facts(seen(tram(lives=(10, 50, 38, 120))))).findings[0]
+    assert short.started_at.timestamp() == at(0), "not before it was connected"
+
+
+def test_where_no_keep_alive_is_told_the_loss_is_only_said_to_be_older_than_the_timeout():
+    unknown = [row.removesuffix(" k15") for row in tram()]
+    (one,) = detect(facts(seen(unknown))).findings
+    assert one.started_at.timestamp() == at(45)
+    assert "The link was lost before" in one.statement
+    assert "after the last packet" not in one.statement
+
+
+def test_what_the_client_noticed_itself_counts_for_how_long_it_was_away():
+    own = own_log([40, 44, 33, 110], [10, 12, 25, 19])
+    (one,) = detect(facts(seen(tram()), own)).findings
+    assert (one.measures["away_seconds"], "after it noticed" in one.statement) == (15.5, True)
+    alone = detect(facts(seen(tram()))).findings[0]
+    assert (alone.measures["away_seconds"], "after the broker noticed" in alone.statement) == (7.5, True)
 
 
 def test_the_clients_own_log_tells_the_same():

@@ -3,6 +3,7 @@
 import pytest
 from facts_builder import at, facts, log, settings
 from kafka_builder import GROUP, coordinator, held
+from message_builder import fates
 
 from mqlab.detectors import reprocess_duplicates
 from mqlab.facts import Position
@@ -91,6 +92,16 @@ def test_a_few_after_a_leave_that_nobody_explains_are_no_crash():
     assert found(MEMBERS, gone, *MANY, LOG) == [(Severity.CRITICAL, Certainty.PROVEN, 900)]
     small = [Batch(at(90), "a", GROUP, 1, 5, 1.0, 1.0, 5, "clients/a.log", 9, "processed 5 records in 1.0 s")]
     assert found(MEMBERS, SCALED, handled(110, 20, A, B), small, LOG)[0][0] is Severity.CRITICAL
+
+
+def test_repeats_of_a_log_that_went_back_may_be_copies_of_its_producer():
+    table = f"queue from to at over handled\n0 0 99 10:01:50 no {A}+{B}\n0 0 9 10:01:40 {{}} {A}"
+    own = members("a", "b"), SCALED, handled(110, 100, A, B), LOG
+    for over, bound in (("yes", "at most "), ("no", "")):
+        gone = fates(table.format(over), topic=TOPIC)
+        (finding,) = reprocess_duplicates.detect(facts(*own, gone)).findings
+        assert f": {bound}100 after join" in finding.statement
+        assert all(bound in place.why for place in finding.evidence if "handled again" in place.why)
 
 
 def test_what_was_committed_long_before_the_change_was_not_handed_out_for_it():

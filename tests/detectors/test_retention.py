@@ -1,5 +1,7 @@
 """Records that retention deleted before a group read them."""
 
+from dataclasses import replace
+
 from facts_builder import at, episode, facts, log
 from kafka_builder import TOPIC, coordinator
 from loss_builder import (
@@ -41,6 +43,15 @@ def test_what_was_deleted_between_the_position_and_the_log_start_is_lost():
     assert lost(*rows) == [(GONE, "0", "100..499", 400)]
     assert said(retention_loss, *rows) == [("CRITICAL", "LIKELY", 400)]
     assert said(retention_loss, *rows, log_starts("10:05:30 0 500")) == [("CRITICAL", "PROVEN", 400)]
+
+
+def test_a_group_without_members_is_what_retention_loss_comes_of_and_not_what_it_brings():
+    (loss,) = retention_loss.detect(facts(AWAY, BACK, AFTER, EARLIEST)).findings
+    empty = replace(loss, incident="consumer-offline", started_at=loss.started_at)
+    assert (loss.comes_of(empty), loss.brings(empty)) == (True, False)
+    assert "consumer-offline" in loss.explains
+    drained = replace(empty, incident="backlog-drain")
+    assert (loss.comes_of(drained), loss.brings(drained)) == (False, True)
 
 
 def test_ids_and_offsets_agree():

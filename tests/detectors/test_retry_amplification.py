@@ -107,7 +107,7 @@ def test_a_leader_that_moved_explains_retries_without_the_brokers_log():
 
 def test_few_repeats_among_many_sends_amplify_nothing():
     many = series("producer.record_sends", ramp((60, 1_000_000)), **JMX)
-    assert "transmissions were repeats" in found(*NEW, retries(5, 4), RETRIED, many)
+    assert "transmissions were resends" in found(*NEW, retries(5, 4), RETRIED, many)
 
 
 def test_too_few_replicas_and_resequencing_are_other_stories():

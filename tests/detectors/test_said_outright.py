@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from facts_builder import at, episode, facts, log
+from facts_builder import at, episode, facts, log, settings
 from log_lines import events, read
 
 from mqlab.detectors.known_errors import EXPLAINS, RULES
@@ -163,6 +163,14 @@ def test_the_error_that_leads_is_the_one_that_ends_a_process_else_the_most_frequ
     )
     assert one.facts["error"] == "kafka-bad-setting"
     assert one.statement.endswith("Beside it: kafka-registration-refused.")
+
+
+def test_lines_of_another_error_of_the_class_are_not_counted_as_the_leading_ones():
+    busy, slow = (known_errors()[name] for name in ("rocketmq-busy", "rocketmq-slow-put"))
+    one = found("broker-overloaded", LOG, said(slow, 1800, 4, until=1860), said(busy, 1870, 3, until=1900))
+    assert "4 lines from 10:30:00 to 10:31:00 UTC" in one.statement
+    assert one.measures["lines"] == 4
+    assert one.statement.endswith("Beside it: rocketmq-busy.")
 
 
 def test_several_who_say_the_same_are_one_finding_that_names_them():
@@ -393,3 +401,109 @@ def test_brokers_say_that_what_they_waited_for_came(form, line):
 def test_a_send_that_timed_out_is_told_from_other_requests(line, name):
     assert [e["kind"] for e in events([line], "rocketmq-client-log")] == [f"error:{name}"]
     assert ("send" in known_errors()[name].means) is (name == "rocketmq-send-timeout")
+
+
+def _dial(when, client="till-3", source="clients/app.log"):
+    return said(known_errors()["go-dial-failed"], when, source=source, client_id=client, peer="10.9.0.2:1883")
+
+
+def test_who_is_connected_again_has_got_over_what_kept_it_out():
+    rows = [LOG, [_dial(3480 + n) for n in (0, 40, 80)]]
+    back = episode("connection-made", 3590, client_id="till-3", text="connected again")
+    assert found("broker-unreachable", *rows).ongoing is True
+    closed = found("broker-unreachable", *rows, back)
+    assert (closed.ongoing, "Connected again at 10:59:50" in closed.statement) == (False, True)
+    assert closed.evidence[-1].text == "connected again"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        episode("connection-made", 3590, client_id="till-4"),
+        episode("connection-made", 3540, client_id="till-3"),
+        episode("client-connected", 3590, "brokers/mosquitto.log", client_id="till-4"),
+    ],
+)
+def test_a_connection_of_another_client_or_before_the_last_line_closes_nothing(row):
+    assert found("broker-unreachable", LOG, [_dial(3480 + n) for n in (0, 40, 80)], row).ongoing is True
+
+
+def test_a_connection_closes_no_error_that_connected_clients_meet():
+    garbage = [said(LEAD["protocol-mismatch"], 3480 + n, client_id="till-3") for n in (0, 40, 80)]
+    back = episode("client-connected", 3590, client_id="till-3")
+    assert found("protocol-mismatch", LOG, garbage, back).ongoing is True
+
+
+def test_one_of_two_that_is_connected_again_closes_nothing():
+    rows = [LOG, [_dial(3480 + n) for n in (0, 40, 80)], _dial(3570, "till-4")]
+    assert found("broker-unreachable", *rows, episode("connection-made", 3590, client_id="till-3")).ongoing is True
+
+
+def test_a_start_accounts_for_no_line_of_a_client_that_had_its_connection_after_it():
+    start = episode("broker-starting", 1800, "brokers/mosquitto.log")
+    rows = [LOG, start, [_dial(1840), _dial(1850), _dial(2400)]]
+    one = found("broker-unreachable", *rows)
+    assert (one.measures["lines"], "2 more lines around a start are not counted" in one.statement) == (1, True)
+    made = episode("connection-made", 1820, client_id="till-3")
+    one = found("broker-unreachable", *rows, made)
+    assert (one.measures["lines"], "not counted" in one.statement) == (3, False)
+
+
+def test_a_name_server_that_is_slow_is_no_overloaded_broker():
+    error = known_errors()["rocketmq-answer-timeout"]
+    slow = again(error, 1800, 300, peer="10.9.1.9:29876")
+    named = settings("at owner key value\n10:00 broker-a namesrvAddr 10.9.1.8:9876;10.9.1.9:29876")
+    assert found("broker-overloaded", LOG, slow) is not None
+    assert found("broker-overloaded", LOG, slow, named) is None
+    assert found("broker-overloaded", LOG, again(error, 1800, 300, peer="10.9.1.9:9876")) is None
+
+
+def test_a_client_that_its_broker_and_its_own_log_know_counts_once_under_its_id():
+    own = [LOG, episode("client-configured", 60, client_id="till-3")]
+    told = said(LEAD["broker-unreachable"], 1800, source="brokers/mosquitto.log", client_id="till-3")
+    one = found("broker-unreachable", *own, again(LEAD["broker-unreachable"], 1800, 300), told)
+    assert (one.subject, one.measures["actors"]) == ("till-3", 1)
+    several = found("broker-unreachable", *own, episode("client-configured", 60, client_id="till-4"),
+                    again(LEAD["broker-unreachable"], 1800, 300))  # fmt: skip
+    assert several.subject == "app", "its log names two clients: it may be either"
+
+
+@pytest.mark.parametrize(
+    ("peer", "when", "ongoing"),
+    [("10.5.0.5:10911", 3570, False), ("10.5.0.6:10911", 3570, True), ("10.5.0.5:10911", 3540, True)],
+)
+def test_a_broker_is_back_that_registers_again(peer, when, ongoing):
+    lost = [said(known_errors()["rocketmq-broker-lost"], 3480 + n, peer="10.5.0.5:10911") for n in (0, 40, 80)]
+    again_there = episode("broker-answers", when, peer=peer, system="rocketmq")
+    one = found("network-partition", LOG, lost, again_there)
+    assert (one.ongoing, one.severity) == (ongoing, WARNING)
+    assert ("it went well" in one.statement) is not ongoing
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "peer"),
+    [
+        (
+            "kafka-broker-log",
+            "[2026-03-09 09:26:34,512] INFO [RequestSendThread controllerId=1] Controller 1 connected to kafka-2:9092 (id: 2 rack: null) for sending state change requests (kafka.controller.RequestSendThread)",
+            "kafka-2:9092 (id: 2 rack: null)",
+        ),
+        (
+            "rocketmq-broker-log",
+            "2026-02-11 09:41:05 INFO RemotingExecutorThread_1 - new broker registered, 10.5.0.5:10911 HAServer: 10.5.0.5:10912",
+            "10.5.0.5:10911",
+        ),
+    ],
+)
+def test_who_missed_a_broker_says_which_one_it_reaches_again(form, line, peer):
+    (event,) = events([line], form)
+    assert (event["kind"], event["peer"]) == ("broker-answers", peer)
+
+
+def test_the_cause_that_is_told_is_the_one_that_the_lines_hint_at():
+    error = known_errors()["go-dial-failed"]
+    refused, cut, unknown = error.causes
+    for reason, cause in (("connection refused", refused), ("no route to host", cut), ("no such host", unknown)):
+        told = again(error, 1800, 300, reason=reason, text="dial tcp 10.9.0.2:1883: connect")
+        assert f"Most often: {cause}." in found("broker-unreachable", LOG, told).statement
+    assert f"Most often: {refused}." in found("broker-unreachable", LOG, again(error, 1800, 300, text="dial")).statement

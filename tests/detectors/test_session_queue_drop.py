@@ -1,7 +1,7 @@
 """Full queues of sessions: how many messages they dropped, which survived, and what is no full queue."""
 
 import pytest
-from facts_builder import episode, facts, ramp, series, settings
+from facts_builder import at, episode, facts, ramp, series, settings
 from mqtt_builder import broker
 from mqtt_mail import mail, noted
 
@@ -185,3 +185,32 @@ def test_a_member_of_a_share_group_that_falls_silent_may_be_away():
 def test_a_queue_of_which_nothing_else_is_told_is_not_called_slow():
     (one,) = detect(facts(log("10:00:00 - starting\n10:02:40 app dropping"), counter(200))).findings
     assert one.statement.startswith("app is too slow or offline (its connections are not in the material);")
+
+
+def test_a_counter_that_was_read_once_has_counted_since_the_start_of_its_broker():
+    once = series("mqtt.publish_dropped", [1400], start=590, source="metrics/sys.log")
+    (one,) = detect(facts(log(), SUBSCRIBED, CONF, once)).findings
+    assert one.measures["lost_records"] == 1400
+    assert "not in the material" not in one.statement
+
+
+def test_what_a_counter_without_the_start_of_its_broker_counts_is_told_as_a_counter_for_all():
+    running = log("\n".join(LOG.strip().splitlines()[1:]))
+    once = series("mqtt.publish_dropped", [1400], start=590, source="metrics/sys.log")
+    result = detect(facts(running, SUBSCRIBED, CONF, once))
+    assert (result.findings, len(result.missing)) == ((), 1)
+    assert result.missing[0].startswith("how many of the 1,400 messages that the broker counts as dropped were for app")
+    (nothing,) = detect(facts(running, SUBSCRIBED, CONF)).missing
+    assert nothing.startswith("what app lost")
+
+
+def test_it_begins_with_the_line_of_the_broker_where_that_lies_among_what_is_lost():
+    losing = noted(mail(oldest, start=2, seconds=598))
+    (one,) = detect(facts(log(), SUBSCRIBED, CONF, counter(1400), losing)).findings
+    assert one.started_at.timestamp() == at("10:02:40")
+    late = log(LOG.replace("10:02:40 app dropping", "10:03:10 app dropping"))
+    (other,) = detect(facts(late, SUBSCRIBED, CONF, counter(1400), losing)).findings
+    assert other.started_at.timestamp() == at("10:03:10")
+    unseen = log(LOG.replace("10:02:40 app dropping", "10:09:10 app dropping"))
+    (none,) = detect(facts(unseen, SUBSCRIBED, CONF, counter(1400), losing)).findings
+    assert at("10:02:38") <= none.started_at.timestamp() <= at("10:02:42")

@@ -127,7 +127,7 @@ def test_failed_is_not_absent():
     measures = {"refused_requests": 5, "failed_records": 41, "failed_but_stored_records": 41, "lost_records": 0}
     assert finding.measures == measures
     assert finding.statement.endswith(
-        "41 records were reported as failed, 41 of them are in the log all the same. "
+        "41 records were reported as failed (by the producer's ledger), 41 of them are in the log all the same. "
         "Nothing that was acknowledged is gone from the log."
     )
 
@@ -153,7 +153,7 @@ def test_records_that_expired_count_as_failed_without_a_ledger():
     )
     (finding,) = under_min_isr.detect(facts(refused(), expired, PRODUCER)).findings
     assert finding.measures["failed_records"] == 409
-    assert "409 records were reported as failed." in finding.statement
+    assert "409 records were reported as failed (by lines of the producers' logs)." in finding.statement
     errors = series("producer.record_errors", [0, *[0] * 12, 200, *[412] * 20], client_id="gateway", instance="g:1")
     (counted,) = under_min_isr.detect(facts(refused(), expired, errors, PRODUCER)).findings
     assert counted.measures["failed_records"] == 412

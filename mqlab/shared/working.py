@@ -1,0 +1,52 @@
+"""When somebody works again: the client's own log says that it is connected, or a broker that it let the client in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from mqlab.facts import Episode, Facts, span
+from mqlab.sources import Role
+
+CONNECTED = ("connection-made", "client-connected")
+"""Events that say that a client has its connection."""
+
+
+def owner(facts: Facts, episode: Episode) -> str | None:
+    """The client that an event is about: by its line, else the only one that a client's log names anywhere."""
+    if episode.client_id is not None or episode.source in _logs_of_brokers(facts):
+        return episode.client_id
+    named = {client for _, client in facts.named_clients(episode.source)}
+    return next(iter(named)) if len(named) == 1 else None
+
+
+def connections(facts: Facts, episode: Episode) -> Iterator[Episode]:
+    """When the client that an event is about got its connection, before or after it.
+
+    In a client's log that names nobody, that is what the log itself tells.
+    """
+    brokers = _logs_of_brokers(facts)
+    who, nameless = owner(facts, episode), not facts.named_clients(episode.source) and episode.source not in brokers
+    for one in facts.of_kind(*CONNECTED):
+        own_log = one.source == episode.source and not one.client_id
+        if (own_log and (who is not None or nameless)) or (who is not None and one.client_id == who):
+            yield one
+
+
+def _logs_of_brokers(facts: Facts) -> frozenset[str]:
+    return frozenset(one.source for one in facts.coverage if one.role is Role.BROKER_LOG)
+
+
+def back(facts: Facts, said: Iterable[Episode]) -> list[Episode]:
+    """The first connection of each who said something, behind its last line; none where one of them has none."""
+    lasts: dict[tuple[str, str | None], Episode] = {}
+    for one in said:
+        who = (one.source, one.client_id)
+        lasts[who] = max(lasts.get(who, one), one, key=lambda e: e.last_at or 0.0)
+    found = []
+    for last in lasts.values():
+        since = span((last.first_at, last.last_at))[1]
+        later = [e for e in connections(facts, last) if since is not None and e.first_at and e.first_at >= since]
+        if not later:
+            return []
+        found.append(min(later, key=lambda e: e.first_at or 0.0))
+    return found

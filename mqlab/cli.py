@@ -43,7 +43,7 @@ LATER = {
     ),
     "lab": (
         "mqlab.lab.verb",
-        "Start real brokers on this machine and cause incidents on purpose.",
+        "Start real brokers here and cause incidents on purpose.",
     ),
     "notebook": ("mqlab.verbs.notebook", "List the notebooks, copy one, or open one for your material."),
     "plugin": (

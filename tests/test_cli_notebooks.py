@@ -130,7 +130,7 @@ def test_a_notebook_that_is_there_is_opened_as_it_was_left_but_for_its_own_mater
         (["../incident", "--notebook", "no-such"], "There is no notebook 'no-such'"),
         (["../incident", "--notebook", "commit_study"], "commit_study reads no material"),
         (["../incident", "--notebook", "compare"], "compare takes two captures, the earlier one first; given: 1."),
-        (["../incident", "--folder", "/proc/none"], "The folder /proc/none cannot be made"),
+        (["../incident", "--folder", "/proc/none"], "The folder /proc/none cannot be created"),
     ],
 )
 def test_what_cannot_be_opened_is_said_before_anything_is_written(opened, words, because):

@@ -87,7 +87,7 @@ def test_listings_hold_what_plugins_add_and_let_it_go():
         ("formats/relay_log.py", "SIGNATURES = (", "SIGNATURES = ((", "relay_log.py, line 16 .*SyntaxError"),
         ("formats/relay_log.py", "FORMAT = Spec", "FORMATS = Spec", "relay_log.py .*it has no FORMAT = Spec"),
         ("formats/relay_log.py", '"relay-log"', '"kafka-broker-log"', "there is a format kafka-broker-log already"),
-        ("formats/relay_log.py", "(?P<value>", "(?P<payments>", "outbox-holds names payments, which are no columns"),
+        ("formats/relay_log.py", "(?P<value>", "(?P<payments>", "outbox-holds names payments, which are not columns"),
         ("formats/relay_log.py", "def recognise", "def recognize", "it has no function recognise"),
         ("formats/relay_status.py", "(EVENTS,)", "(LEDGER,)", "relay_status.py, line 13 .*NameError"),
         ("detectors/outbox_stuck.py", '"outbox-stuck"', '"outbox"', "INCIDENT is 'outbox', which is not a class"),
@@ -265,7 +265,7 @@ def test_a_new_plugin_holds_at_once_and_the_check_ends_with_1_for_one_that_does_
 
     mine = tmp_path / "mine"
     assert run("new", mine).output.endswith(f"mqlab plugin check {mine}\n")
-    assert "is there already" in str(run("new", mine).exception)
+    assert "already exists" in str(run("new", mine).exception)
 
     done = run("check", mine)
     assert (done.return_value, done.output.splitlines()[-1][:4]) == (0, "All ")

@@ -27,7 +27,7 @@ def _at(home: Path | None) -> Home:
 
 @click.group(cls=Verbs)
 def lab() -> None:
-    """Start real brokers on this machine and cause incidents on purpose.
+    """Start real brokers here and cause incidents on purpose.
 
     After each scenario, the lab says whether the diagnosis of its capture was right.
     """

@@ -19,7 +19,7 @@ _LINES = {
 @click.argument("shell", type=click.Choice(list(_LINES)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> int:
-    """Print the completion script for SHELL: commands, options and names.
+    """Print the completion script for SHELL.
 
     Its first line shows how to install it.
     """

@@ -102,7 +102,7 @@ def test_results_are_judged_again_whatever_a_submission_says(tmp_path):
 
 
 def test_a_folder_without_submissions_is_said(tmp_path):
-    with pytest.raises(TrainingError, match="no submission.jsonl"):
+    with pytest.raises(TrainingError, match=r"no submission\.jsonl"):
         results.read(tmp_path, a_set(tmp_path), SECRET)
 
 

@@ -83,7 +83,7 @@ def test_a_session_that_was_told_reads_tables_in_python_and_sql(spark, capture):
         ({"table": "event", "path": "x"}, "there is no table 'event': write .option"),
         ({"path": "x"}, "no table is given: write .option"),
         ({"table": "events"}, 'no path is given: write .load("bundle/").'),
-        ({"table": "events", "path": "x", "since": "2"}, "it has no option 'since'; those are ledger, log_tz, path"),
+        ({"table": "events", "path": "x", "since": "2"}, "it has no option 'since'; known: ledger, log_tz, path"),
         ({"table": "events", "path": "/nowhere"}, "there is no '/nowhere'; relative paths are below "),
         ({"table": "events", "path": "x", "log_tz": "Mars"}, "'Mars' is not a time zone"),
         ({"table": "events", "path": "x", "option.table": "events"}, "write CREATE TEMPORARY VIEW … USING mqlab."),

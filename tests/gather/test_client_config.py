@@ -1,4 +1,4 @@
-"""Properties of a client under Java's names or librdkafka's."""
+"""Properties of a client with Java's or librdkafka's names."""
 
 import pytest
 

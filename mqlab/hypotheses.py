@@ -10,6 +10,7 @@ says it:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,7 +34,7 @@ from mqlab.marks import (
     worded,
 )
 from mqlab.plugins import remembered
-from mqlab.scope import RULES, anything
+from mqlab.scope import LONG, RULES, anything
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.sources import Role
 from mqlab.symptoms.unexplained import Symptom, explained, trouble
@@ -53,6 +54,9 @@ _SAID_AGAIN = 3
 """Lines of a known error from which it is no refused try, however little it says (``detectors.known_errors``)."""
 
 
+_WARNS = re.compile(r"\b(?:WARN(?:ING)?|ERROR|FATAL|SEVERE|CRITICAL)\b|^%[0-4]\|")
+_HEAD = 80
+"""Characters within which a line tells its level: behind a moment and the name of a thread or host."""
 _TRIES = ("reconnect-waiting",)
 """Events that are trouble only where they come again and again."""
 
@@ -114,7 +118,8 @@ def hypotheses(
     with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
-    is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
+    said = _is_excerpt(facts) and (any(f.facts.get("error") for f in findings) or any(map(_is_error, named)))
+    is_calm = not (symptoms or often or said or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
     if not (is_calm and anything(facts)):
         return likely
     first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
@@ -209,6 +214,15 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
     return mark.kind in trouble() or mark.kind not in words()
 
 
+def _is_error(mark: Mark) -> bool:
+    return mark.kind.startswith(PREFIX)
+
+
+def _is_excerpt(facts: Facts) -> bool:
+    """So few lines that an error among them is what they were shown for."""
+    return sum(c.lines for c in facts.coverage) < LONG
+
+
 def _noticed(facts: Facts, findings: Sequence[Finding], others: int) -> Iterator[_Ranked]:
     """Classes of which too little was seen for more than a notice, beside *others*: lines of the other signs.
 
@@ -236,7 +250,8 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     lines = sum(c.lines for c in facts.coverage)
     start = words().get(started[0].kind, started[0].kind) if started else None
     remarks = sum(s.lines for s in facts.shapes if s.level == "WARN" and remark(facts, s))
-    told = say("quiet", start=start, lines=lines, remarks=remarks)
+    warned = any(_WARNS.search(e.first.text[:_HEAD]) for e in facts.episodes)
+    told = say("quiet", start=start, lines=lines, remarks=remarks, silent=not warned)
     ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & incident.anywhere}
     open_ = [(slug, result.missing) for slug, result in results.items() if result.missing and slug in ours]
     unchecked = next(((slug, missing) for slug, missing in open_ if not results[slug].silent), None)

@@ -62,7 +62,7 @@ def test_a_hypothesis_says_what_speaks_for_it_and_against_it_and_what_would_sett
         "incident": "session-timeout",
         "weight": 1.0,
         "explains": [
-            "members expelled after session.timeout.ms without a heartbeat, 2 times, from 10:00:10 UTC on: console"
+            "members expelled after session.timeout.ms without a heartbeat, 2 lines, from 10:00:10 UTC on: console"
         ],
         "for": [
             {"source": "server.log", "line": 1, "text": "Member 1 has failed"},
@@ -87,7 +87,24 @@ def test_an_unexplained_symptom_lowers_the_weight_and_is_named():
 def test_a_class_that_was_noticed_and_explains_events_too_is_one_hypothesis():
     lost = [episode("coordinator-lost", 300 + n, "app.log", line=n, group="g") for n in (1, 2, 3)]
     none = episode("error:kafka-coordinator-unavailable", 310, "app.log", line=4)
-    assert ranked(log("app.log", lines=9), lost, none)[1] == ["coordinator-unavailable", "healthy"]
+    assert ranked(log("app.log", lines=9), lost, none)[1] == ["coordinator-unavailable"]
+
+
+REFUSED = episode(
+    "error:kafka-node-unreachable", 310, "app.log", line=4,
+    text="[2026-03-02 10:05:10,000] WARN [Producer clientId=a] Connection to node 1 could not be established.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "calm"), [(4, False), (400, True)])
+def test_an_excerpt_with_an_error_is_shown_for_the_error_and_not_called_healthy(lines, calm):
+    assert ("healthy" in ranked(log("app.log", lines=lines), REFUSED)[1]) is calm
+
+
+def test_lines_of_warn_are_not_denied_where_a_long_log_is_called_quiet():
+    verdict = diagnose(facts(log("app.log", lines=400), REFUSED)).verdict
+    (quiet,) = [h for h in verdict.hypotheses if h.incident == "healthy"]
+    assert quiet.explains[0].endswith("no trouble in 400 lines")
 
 
 def test_a_hypothesis_has_no_severity_and_leaves_the_exit_code():
@@ -247,7 +264,11 @@ def test_brokers_that_wake_together_stood_still_and_those_that_find_no_controlle
 
 @pytest.mark.parametrize(
     ("kind", "versions"),
-    [("error:kraft-election", "[Kafka controller, KRaft, versions ≥ 2.8]"), ("error:zookeeper-client-timeout", "")],
+    [
+        ("error:kraft-election", "[Kafka controller, KRaft, versions ≥ 2.8]"),
+        ("error:zookeeper-client-timeout", ""),
+        ("poll-timeout", ""),
+    ],
 )
 def test_a_hypothesis_names_the_versions_that_print_its_lines_where_not_all_do(kind, versions):
     line = episode(kind, 600, "server.log", text="one line")

@@ -242,9 +242,11 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("out-of-memory", contains=r"java\.lang\.OutOfMemoryError(?:: (?P<reason>.*))?"),
     Signature(
         "record-too-large",
-        contains=r"RecordTooLargeException|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE|[Mm]essage (?:size|was) too large",
+        contains=r"RecordTooLargeException|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE|[Mm]essage (?:size|was) too large"
+        r"|when serialized which is larger than",
         also=r"(?:payload=|message is )(?P<value>\d+)|send to (?P<topic>[\w.-]+)"
-        r"|(?P<reason>when serialized|max message size the server|MSG_SIZE_TOO_LARGE)",
+        r"|(?P<reason>when serialized|max message size the server|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE"
+        r"|kafka server: Message was too large)",
     ),
     Signature("record-expired", contains=rf"Expiring (?P<value>\d+) record(?:\(s\)|s)? for {PARTITION}"),
     Signature(

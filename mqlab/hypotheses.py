@@ -321,8 +321,9 @@ def _hypothesis(
 
 
 def _settle(facts: Facts, incident: Incident, missing: Sequence[str], systems: frozenset[str]) -> tuple[Settle, ...]:
-    """What is *missing*, with the first commands of the class that do not fetch what is there already."""
-    there = {name for name, role in _LOGS.items() if any(c.role is role for c in facts.coverage)}
+    """What is *missing*, with the first commands of the class that do not fetch what is there already, whole."""
+    read = frozenset() if _is_excerpt(facts) else frozenset(c.role for c in facts.coverage)
+    there = {name for name, role in _LOGS.items() if role in read}
     commands = [
         command.line
         for command in incident.commands

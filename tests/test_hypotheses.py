@@ -285,3 +285,23 @@ def test_a_retry_topic_that_a_broadcasting_group_does_not_have_is_no_missing_rou
         "tool-error", 60, "progress.txt", text="command failed", reason=asked, system="rocketmq", group="caches"
     )
     assert ("route-missing" in ranked(source, error)[1]) == likely
+
+
+@pytest.mark.parametrize(("lines", "command"), [(4, "kubectl logs"), (400, "tar -czf broker-logs")])
+def test_of_a_log_that_is_an_excerpt_the_whole_is_asked_for_and_of_one_that_is_whole_others(lines, command):
+    late = episode("poll-timeout", 310, "app.log", line=4, client_id="a")
+    first = diagnose(facts(log("app.log", lines=lines), late)).verdict.hypotheses[0]
+    assert (first.incident, first.settle[0].missing) == ("poll-interval-exceeded", "the consumers' logs")
+    assert first.settle[0].fetch.startswith(command)
+
+
+@pytest.mark.parametrize(
+    ("text", "likely"),
+    [
+        ("ERROR Controller 0 failed to elect a leader: No other replicas in ISR 0,2 for it", "under-min-isr"),
+        ("ERROR the election of a leader failed: votes are missing", "quorum-lost"),
+    ],
+)
+def test_a_partition_without_another_replica_in_sync_is_no_lost_quorum(text, likely):
+    shape = Shape("server.log", "ERROR", text, 6, 600, at(600), at(700), 40)
+    assert ranked(SERVER_LOG, shapes=[shape])[1][0] == likely

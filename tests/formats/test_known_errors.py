@@ -102,6 +102,20 @@ def test_who_speaks_no_sasl_has_no_wrong_password(reason, name):
     assert [event["kind"] for event in read([line], "kafka-broker-log")[1]] == [f"error:{name}"]
 
 
+@pytest.mark.parametrize(
+    ("node", "name"),
+    [
+        ("1 (localhost/127.0.0.1:9092)", "kafka-advertised-loopback"),
+        ("2147483646 (broker-1/127.0.0.1:9092)", "kafka-advertised-loopback"),
+        ("-1 (localhost/127.0.0.1:9092)", "kafka-node-unreachable"),
+        ("1 (localhost-7/10.9.1.12:9092)", "kafka-node-unreachable"),
+    ],
+)
+def test_an_address_of_the_own_host_that_the_cluster_told_is_no_bootstrap_address(node, name):
+    line = f"[2026-03-02 08:21:01,500] WARN [Producer clientId=a] Connection to node {node} could not be established. Broker may not be available. (o.a.k.clients.NetworkClient)"
+    assert [event["kind"] for event in read([line], "kafka-client-log")[1]] == [f"error:{name}"]
+
+
 def test_a_log_of_mosquitto_holds_its_own_errors_too():
     _, events = read(
         ["1772442060: Error creating bridge: Connection refused.", "1772442061: Client till-9 disconnected."],

@@ -54,7 +54,8 @@ def _differing(what: str, values: Sequence[Setting]) -> Iterator[Change]:
     """Where one value followed another."""
     for before, after in pairwise(values):
         if before.value != after.value:
-            yield Change(after.at, what, before.value, after.value, (before.evidence, after.evidence), after.at is None)
+            was, now = words.Quoted(before.value), words.Quoted(after.value)
+            yield Change(after.at, what, was, now, (before.evidence, after.evidence), after.at is None)
 
 
 def _topics(facts: Facts) -> Iterator[Change]:
@@ -66,11 +67,11 @@ def _topics(facts: Facts) -> Iterator[Change]:
             before = limit.value if limit else None
         known[setting.owner, setting.key] = setting.value
         if not str(setting.owner).startswith("__"):
-            after = setting.value or say("default")
+            after = words.Quoted(setting.value) if setting.value else say("default")
             if before is None and not _was_there(facts, setting):
                 continue
             what = say("topic", topic=setting.owner, key=setting.key)
-            yield Change(setting.at, what, before, after, (setting.evidence,))
+            yield Change(setting.at, what, before and words.Quoted(before), after, (setting.evidence,))
 
 
 def _was_there(facts: Facts, setting: Setting) -> bool:

@@ -54,9 +54,9 @@ _SAID_AGAIN = 3
 """Lines of a known error from which it is no refused try, however little it says (``detectors.known_errors``)."""
 
 
-_WARNS = re.compile(r"\b(?:WARN(?:ING)?|ERROR|FATAL|SEVERE|CRITICAL)\b|^%[0-4]\|")
-_HEAD = 80
-"""Characters within which a line tells its level: behind a moment and the name of a thread or host."""
+_LOUD = ("WARN", "ERROR", "FATAL")
+_SAYS_LOUD = re.compile(r"\b(?:WARN(?:ING)?|ERROR|FATAL|SEVERE|CRITICAL)\b", re.IGNORECASE)
+"""Levels as lines write them that events were made of."""
 _TRIES = ("reconnect-waiting",)
 """Events that are trouble only where they come again and again."""
 
@@ -111,7 +111,7 @@ def hypotheses(
     marks = (*named, *worded(facts))
     ranked = _ranked(facts, marks, results, systems)
     ranked = sorted(
-        (*_noticed(facts, findings, sum(mark.lines for mark in marks)), *ranked), key=lambda entry: entry[0]
+        (*_noticed(facts, findings, sum(mark.lines for mark in marks), systems), *ranked), key=lambda entry: entry[0]
     )
     slugs = [hypothesis.incident for _, hypothesis in ranked]
     ranked = [entry for place, entry in enumerate(ranked) if entry[1].incident not in slugs[:place]]
@@ -123,7 +123,7 @@ def hypotheses(
     if not (is_calm and anything(facts)):
         return likely
     first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
-    return (*first, _quiet(facts, results, systems), *likely[len(first) :])[:SHOWN]
+    return (*first, _quiet(facts, results, systems, beside=bool(likely)), *likely[len(first) :])[:SHOWN]
 
 
 def traced(facts: Facts, known: Sequence[Finding]) -> tuple[Mark, ...]:
@@ -223,7 +223,7 @@ def _is_excerpt(facts: Facts) -> bool:
     return sum(c.lines for c in facts.coverage) < LONG
 
 
-def _noticed(facts: Facts, findings: Sequence[Finding], others: int) -> Iterator[_Ranked]:
+def _noticed(facts: Facts, findings: Sequence[Finding], others: int, systems: frozenset[str]) -> Iterator[_Ranked]:
     """Classes of which too little was seen for more than a notice, beside *others*: lines of the other signs.
 
     Vague words are a sign among others.
@@ -231,7 +231,7 @@ def _noticed(facts: Facts, findings: Sequence[Finding], others: int) -> Iterator
     for number, finding in enumerate(findings):
         incident = INCIDENTS[finding.incident]
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
-            settle = _settle(facts, incident, incident.needs, incident.anywhere)
+            settle = _settle(facts, incident, incident.needs, systems & incident.anywhere or incident.anywhere)
             told = printed_by(finding.facts.get("software", ""), finding.facts.get("versions", "all"))
             explains = (say("noticed", statement=finding.statement, printed=told or None),)
             error = known_errors().get(finding.facts.get("error", ""))
@@ -244,14 +244,16 @@ def _noticed(facts: Facts, findings: Sequence[Finding], others: int) -> Iterator
             )
 
 
-def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str]) -> Hypothesis:
-    """Nothing unusual, in material that does not suffice to say more."""
+def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str], *, beside: bool) -> Hypothesis:
+    """Nothing unusual *beside* other hypotheses or at all, in material that does not suffice to say more."""
     started = facts.of_kind(*STARTS, "app-started", "client-created")
     lines = sum(c.lines for c in facts.coverage)
     start = words().get(started[0].kind, started[0].kind) if started else None
-    remarks = sum(s.lines for s in facts.shapes if s.level == "WARN" and remark(facts, s))
-    warned = any(_WARNS.search(e.first.text[:_HEAD]) for e in facts.episodes)
-    told = say("quiet", start=start, lines=lines, remarks=remarks, silent=not warned)
+    loud = [s for s in facts.shapes if s.level in _LOUD]
+    remarks = sum(s.lines for s in loud if s.level == "WARN" and remark(facts, s))
+    leveled = any(s.level for s in facts.shapes)
+    mild = leveled and not (loud or any(_SAYS_LOUD.search(e.first.text) for e in facts.episodes))
+    told = say("quiet", start=start, lines=lines, remarks=remarks, beside=beside, mild=mild)
     ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & incident.anywhere}
     open_ = [(slug, result.missing) for slug, result in results.items() if result.missing and slug in ours]
     unchecked = next(((slug, missing) for slug, missing in open_ if not results[slug].silent), None)

@@ -7,7 +7,7 @@ A known error is a line that names the trouble itself. ``formats.known_errors`` 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,8 @@ class KnownError:
     """Regex by which some of them are told from the others: their reason and first line are searched."""
     unless: tuple[str, ...] = ()
     """Kinds of events that, before it in the same log, say that it is their consequence."""
+    hints: tuple[str, ...] = ()
+    """For each of the causes a regex of lines that tell it from the others."""
     by_broker: bool = False
     """Its peer is a broker: a name server that does the same is no sign of the class."""
     fatal: bool = False
@@ -68,6 +70,12 @@ class KnownError:
     def says(self, reason: str | None, line: str) -> bool:
         """True where an event of its kind is this error."""
         return not self.where or re.search(self.where, f"{reason or ''} {line}") is not None
+
+    def cause(self, told: Iterable[tuple[str | None, str]]) -> str:
+        """The cause that most of what was *told*, as reasons and lines, hints at; else the usual one."""
+        lines = [f"{reason or ''} {line}" for reason, line in told]
+        hits = [sum(re.search(hint, line) is not None for line in lines) for hint in self.hints]
+        return self.causes[hits.index(max(hits))] if any(hits) else self.causes[0]
 
     def page(self, told: Callable[[str], str] = str) -> str:
         """A page about it: what it means, usual causes, what to check, repair; what is made of values is *told*."""
@@ -88,7 +96,7 @@ def known_errors() -> Mapping[str, KnownError]:
 
 
 def _error(name: str, entry: Mapping[str, Any]) -> KnownError:
-    lists = {key: tuple(entry.get(key, ())) for key in ("causes", "unless")}
+    lists = {key: tuple(entry.get(key, ())) for key in ("causes", "hints", "unless")}
     named = {"name": name, "incident": entry["class"], "event": entry.get("kind", "")}
     return KnownError(**{key: value for key, value in entry.items() if key not in ("class", "kind")} | lists | named)
 

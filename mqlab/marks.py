@@ -241,7 +241,7 @@ def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
     names = [name for name, _ in who.most_common() if name]
     at = episodes[0].first_at
     printed = _printed_by(kind) or None
-    text = say("mark", what=words()[kind], versions=printed, lines=lines, at=at, names=names)
+    text = say("mark", what=words()[kind], versions=printed, lines=lines, several=lines > 1, at=at, names=names)
     places = tuple(episode.first.because(words()[kind]) for episode in episodes[:LINES])
     return Mark(kind, lines, text, places, at)
 

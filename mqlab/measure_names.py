@@ -15,7 +15,7 @@ def _names() -> Mapping[str, Mapping[str, Any]]:
 
 
 def measure_words(name: str) -> str:
-    """``retried_records`` as ``records sent again``; a name that the table lacks, without its underscores."""
+    """``retried_records`` as ``records retried``; a name that the table lacks, without its underscores."""
     table = _names()["measures"]
     if name in table:
         return str(table[name])
@@ -31,5 +31,5 @@ def is_ours(name: str) -> bool:
 
 
 def fact_words(name: str) -> str:
-    """``second_way`` as ``counted a second way``, the same way."""
+    """``second_way`` as ``cross-check``, the same way."""
     return str(_names()["facts"].get(name, name.replace("_", " ")))

@@ -1,4 +1,4 @@
-"""Advice against what was changed already: no finding advises what somebody did after its onset."""
+"""Advice against what happened since the onset: what was changed already, and that it has ended."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import replace
 
 from mqlab import units
 from mqlab.findings import Change, Finding, Severity
-from mqlab.words import room
+from mqlab.words import Text, room, seen
 
 say = room("repairs")
 
+_NOW, _OPEN = "mitigate", "ongoing"
+"""The text of a class that says what to do at once, and the place by which it tells what goes on from what ended."""
 _OWNERS = ("producer", "consumer", "topic", "broker")
 """Whose settings the first word of a change names."""
 
@@ -51,13 +53,24 @@ def with_repairs(finding: Finding, happened: Sequence[Change], until: float | No
     made = repairs(finding, happened) if finding.severity > Severity.NOTICE else []
     if not made:
         return finding
-    done, seen = max(one.at or 0.0 for one in made), finding.ended_at
-    known = seen is not None and until is not None
-    again = seen if known and seen is not None and seen.timestamp() > done else None
+    done, last = max(one.at or 0.0 for one in made), finding.ended_at
+    known = last is not None and until is not None
+    again = last if known and last is not None and last.timestamp() > done else None
     over = until if known and again is None else None
     then = None if over is not None else finding.mitigate
     told = say("changed", each=tuple(map(_told, made)), again=again, until=over, then=then)
     return replace(finding, ongoing=finding.ongoing and over is None, mitigate=told)
+
+
+def after_its_end(finding: Finding) -> Finding:
+    """*finding*, whose advice for now says that it has ended, unless its class itself says another thing then."""
+    now = finding.mitigate
+    goes_on = finding.ongoing or not finding.over or finding.ended_at is None or finding.severity is Severity.NOTICE
+    if goes_on or not isinstance(now, Text) or (now.room, now.key) != (finding.incident, _NOW):
+        return finding
+    if seen(now.room, _NOW, {**now.values, _OPEN: True}) != seen(now.room, _NOW, {**now.values, _OPEN: None}):
+        return finding
+    return replace(finding, mitigate=say("ended", advice=now))
 
 
 def _told(change: Change) -> str:

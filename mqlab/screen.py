@@ -14,7 +14,6 @@ from mqlab.delivery.rows import Audit
 from mqlab.diagnosis import Diagnosis, Verdict
 from mqlab.findings import Change, Evidence, Finding, Severity, measured
 from mqlab.languages import said
-from mqlab.languages.width import wrapped
 from mqlab.repairs import repairs
 from mqlab.reporting.evidence import dossiers, harmful
 from mqlab.reporting.impact import effects_of
@@ -23,7 +22,7 @@ from mqlab.screens.archives import archive_of, without_archive
 from mqlab.screens.audit import loss
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, labelled, line, placed, proof, row, sentences
 from mqlab.symptoms import change_points
-from mqlab.terminal import safe
+from mqlab.terminal import safe, wrapped
 from mqlab.words import Text, listed, pieces, room
 from mqlab.words.filling import Value
 

@@ -22,7 +22,7 @@ from mqlab.mqtt.chain import ways
 from mqlab.mqtt.chain_apart import explained
 from mqlab.narrowing import narrowed
 from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
-from mqlab.repairs import with_repairs
+from mqlab.repairs import after_its_end, with_repairs
 from mqlab.rows import Coverage, Passage
 from mqlab.sources import COPY
 from mqlab.symptoms.change_points import risers
@@ -51,7 +51,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     told = [with_repairs(f, happened, material.window[1]) for f in seen]
     sure, withdrawn = selfcheck.findings_checked(facts, told, material.window)
     results = _without_withdrawn(results, told, sure)
-    findings = ordered_by_weight(sure)
+    findings = ordered_by_weight([after_its_end(f) for f in sure])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     verdict = _weighed(_verdict(findings, left, facts, results), findings, left, facts, results)
     results = _without_doubted(results, verdict.hypotheses)

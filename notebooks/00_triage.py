@@ -14,12 +14,12 @@
 # %% [markdown]
 # # What happened?
 #
-# One capture, every class of incident, the worst first.
-# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+# One capture, checked for every class of incident, the worst finding first.
+# Set `paths` in the next cell and run all cells, or run `mqlab report PATH`, which does both.
 
 # %% tags=["parameters"]
 paths: str = "kafka-amp-17"  # a folder, file, glob or archive, or a list of these; or the name of a sample
-options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+options: dict = {}  # options of mqlab.open_capture: {"since": "2026-11-21T12:20Z", "group": "billing"}
 output: str = "build/findings.json"  # where the findings go
 dig_deeper: bool = False  # True starts Spark and opens the tables behind the facts
 
@@ -39,8 +39,8 @@ frames.verdict(diagnosis)
 # %% [markdown] tags=["notebook"]
 # ## What happened when?
 #
-# The host that sent most, on a linear scale; `log=True` shows the quiet times too. The band is the first finding,
-# grey is where scrapes are missing. Point at a mark to see the line it was read from.
+# Traffic of the host that sent most, on a linear scale; `log=True` also shows the quiet times. The coloured band is the
+# first finding, grey bands are missing scrapes. Point at a mark to see the line it was read from.
 
 # %%
 capture.plot.timeline(log=False)
@@ -48,8 +48,8 @@ capture.plot.timeline(log=False)
 # %% [markdown] tags=["notebook"]
 # ## Which findings are there?
 #
-# *Proven* means that the mechanism left its own signature and that the quantities agree with it; *likely* is one
-# of the two; *possible* is a risk in the settings.
+# *Proven*: the mechanism left its own signature and the quantities agree with it; *likely*: one of the two; *possible*:
+# a risk in the settings.
 
 # %%
 capture.findings
@@ -67,10 +67,10 @@ leading
 frames.changes(diagnosis)
 
 # %% [markdown] tags=["notebook"]
-# ## What was it not?
+# ## What was ruled out?
 #
-# Rejected: a part of the signature was there and was disproved. Clear: looked for and absent. Not checked: the
-# material lacks something, so silence says nothing.
+# Rejected: it looked like this class at first, but the material disproves it. Clear: looked for and absent. Not
+# checked: the material that would show it is missing, so its absence proves nothing.
 
 # %% tags=["hide"]
 frames.verdicts(diagnosis)
@@ -78,7 +78,7 @@ frames.verdicts(diagnosis)
 # %% [markdown] tags=["undetermined", "what-brokers-and-clients-say-outright"]
 # ## Which warnings and errors are left?
 #
-# By shape, earliest first, with numbers, ids and addresses masked: what a log complains about and no rule knows. In an
+# Lines that no rule knows, grouped by shape, the earliest first; numbers, ids and addresses are masked. In an
 # undetermined case, start here.
 
 # %%
@@ -87,9 +87,9 @@ frames.complaints(facts)
 # %% [markdown] tags=["log-explosion"]
 # ## Which lines fill the logs?
 #
-# By shape: three shapes that carry nearly all of a log, at many times its own earlier rate, are an explosion; one
-# shape at a steady rate is an access log. Lines without a moment, such as stack traces, count with the line before
-# them. Drawn is the log of the finding, else the largest one; a log below one megabyte is left out.
+# Grouped by shape. Three shapes that fill nearly all of a log, at many times its earlier rate, are an explosion; one
+# shape at a steady rate is an access log. Lines without a time, such as stack traces, count with the line before them.
+# The figure shows the log of the finding, otherwise the largest log; logs below one megabyte are left out.
 
 # %%
 capture.plot.line_shapes()
@@ -100,7 +100,7 @@ frames.line_shapes(facts)
 # %% [markdown] tags=["notebook"]
 # ## What does the material cover?
 #
-# For each source: lines read as data + known noise + rejected = all lines.
+# For each source: data lines + known noise + rejected lines = all lines.
 
 # %% tags=["hide"]
 facts.coverage
@@ -111,9 +111,9 @@ diagnosis.gaps
 # %% [markdown] tags=["notebook"]
 # ## Dig deeper
 #
-# Every line that was read is a row in a Spark table, with its source and line. Set `dig_deeper = True` in the
-# first cell, then ask your own question.
-# `capture` shows what there is; the notebook `your_own_question` asks some.
+# Each event, setting, offset and sample that was read is a row in a Spark table, with its source and line. Set
+# `dig_deeper = True` in the first cell, then ask your own question. `capture` lists the tables; the notebook
+# `your_own_question` has examples.
 
 # %% tags=["hide"]
 if dig_deeper:

@@ -12,18 +12,18 @@
 # ---
 
 # %% [markdown]
-# # Why does more leave than comes in?
+# # Why does more go out than comes in?
 #
-# From bytes in to bytes out, cause by cause, with what stays unexplained.
-# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+# From bytes in to bytes out, cause by cause, and the unexplained rest.
+# Set `paths` in the next cell and run all cells, or run `mqlab report PATH`, which does both.
 
 # %% tags=["parameters"]
 paths: str = "kafka-amp-17"  # a folder, file, glob or archive, or a list of these; or the name of a sample
-options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+options: dict = {}  # options of mqlab.open_capture: {"since": "2026-11-21T12:20Z", "group": "billing"}
 output: str = "build/traffic.json"  # where the findings about traffic go
-burst_records: int = 20  # what if: a burst of so many messages …
-burst_payload: int = None  # … of so many bytes; None: a size that loops
-link_bytes_per_second: int = 12_500_000  # what the link carries; this is 100 Mbit/s
+burst_records: int = 20  # what-if: messages in the burst
+burst_payload: int = None  # what-if: bytes per message; None: a size that loops
+link_bytes_per_second: int = 12_500_000  # capacity of the link; this is 100 Mbit/s
 heap_bytes: int = 512 * 1024 * 1024  # memory of the producing process
 
 # %%
@@ -46,8 +46,8 @@ host = bytes_ledger.host if bytes_ledger else None
 # %% [markdown] tags=["traffic-amplification"]
 # ## When did traffic change?
 #
-# Rates in and out, and below them how many bytes left for one that came in. Rates come from counters, so a change lies
-# somewhere between two samples: the band is that interval.
+# Rates in and out, and below them the bytes out per byte in. Rates come from counters, so a change lies somewhere
+# between two samples: the band is that interval.
 
 # %%
 capture.plot.traffic()
@@ -55,8 +55,8 @@ capture.plot.traffic()
 # %% [markdown] tags=["traffic-amplification"]
 # ## Where did the bytes come from?
 #
-# Every stage with the interval it is known to lie in. The hatched bar is what nothing explains; it may be
-# negative, when stages overlap or a counter lost its last seconds in a crash.
+# Each stage with its bounds. The hatched bar is the unexplained rest; it may be negative if stages overlap or a counter
+# lost its last seconds in a crash.
 
 # %%
 capture.plot.waterfall()
@@ -67,8 +67,8 @@ frames.ledger(finding)
 # %% [markdown] tags=["batch-split-loop", "retry-amplification", "oversize-record-rejected"]
 # ## Who sent it, and to which partition?
 #
-# One row per client and topic-partition. A batch that is split into itself stays on its partition; retries of a
-# sick broker would spread over all of them.
+# One row per client and topic-partition. A batch that is split into itself stays on its partition; retries because of
+# an unhealthy broker would spread over all of them.
 
 # %%
 capture.plot.senders()
@@ -76,25 +76,25 @@ capture.plot.senders()
 # %% [markdown] tags=["batch-split-loop"]
 # ## Does each split cost memory?
 #
-# Clients 2.1.0 to 2.3.0 keep a buffer of every split (KAFKA-8325): the heap rises in a straight line with the
-# splits, until the process ends.
+# Clients 2.1.0 to 2.3.0 leak a buffer with every split (KAFKA-8325): the heap grows in a straight line with the splits
+# until the process runs out of memory.
 
 # %%
 capture.plot.memory()
 
 # %% [markdown] tags=["batch-split-loop", "oversize-record-rejected", "retry-amplification"]
-# ## Which settings decide it?
+# ## Which settings matter?
 #
-# A value that a process printed beats a file: files often show the state after the repair.
+# A value that a process printed takes precedence over a file: files often show the state after the repair.
 
 # %%
 frames.settings(facts)
 
 # %% [markdown] tags=["batch-split-loop"]
-# ## What would another setting have sent?
+# ## What would have been sent with another setting?
 #
-# A calculation from the rules of the client, checked against real runs; not a measurement of this incident. The
-# burst, the link and the heap are the ones in the first cell. `ends` says what ended it.
+# A calculation by the rules of the client, checked against real runs; not a measurement of this incident. The burst,
+# the link and the heap are set in the first cell. `ends` says what stopped the loop.
 
 # %%
 producer = batch_settings.configured_producer(facts, finding)

@@ -14,18 +14,18 @@
 # %% [markdown]
 # # Who reads which queue?
 #
-# One consumer group of RocketMQ: its processes, their client ids, the queues they hold, and what waits. Two processes
-# with one id take the same queues, and other queues are read by nobody.
-# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+# One RocketMQ consumer group: its processes, their client ids, the queues they hold, and the backlog. Two processes
+# with one client id take the same queues, and nobody reads the queues that are left over.
+# Set `paths` in the next cell and run all cells, or run `mqlab report PATH`, which does both.
 
 # %% tags=["parameters"]
 paths: str = "rocketmq-dup-01"  # a folder, file, glob or archive, or a list of these; or the name of a sample
-options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+options: dict = {}  # options of mqlab.open_capture: {"since": "2026-11-21T12:20Z", "group": "billing"}
 output: str = "build/queues.json"  # where the table of owners goes
 store_writes: float = None  # drain plan: writes per second that the store takes, measured
 store_load: float = 0  # writes per second of its normal load, without this group
 store_reserve: float = 0.3  # share of the capacity that stays free
-response_seconds: float = None  # what the listener takes for one message; None: what the clients measured
+response_seconds: float = None  # the listener's time per message; None: as measured by the clients
 sliders: bool = True  # a report has none: they need a running kernel
 
 # %%
@@ -47,11 +47,11 @@ facts, diagnosis = capture.facts, capture.diagnosis
 view = group_view(facts, diagnosis, capture.options.group, capture.options.topic)
 
 # %% [markdown] tags=["duplicate-client-id", "subscription-mismatch", "rebalance-and-stalled-consumption"]
-# ## Who was in the group, with which id?
+# ## Who was in the group, and with which client id?
 #
-# One bar per process, from when it came to when it went, with its client id and, where the id does not say it, its
-# address. A red bar is a process whose id another one had at the same time. That alone is no fault: a dead connection
-# stays listed for two minutes, and in broadcast mode duplicate ids do no harm.
+# One bar per process, from start to end, with its client id and, if the id does not contain it, its address. A red bar
+# is a process whose client id another process used at the same time. That alone is not a fault: a dead connection stays
+# listed for two minutes, and in broadcast mode duplicate client ids do no harm.
 
 # %%
 rocketmq_tables.overview(facts, view)
@@ -63,12 +63,12 @@ capture.plot.members(view.group)
 rocketmq_tables.people(view)
 
 # %% [markdown] tags=["duplicate-client-id", "subscription-mismatch", "poison-pill-stall", "consumer-offline"]
-# ## Which queue belongs to whom?
+# ## Who owns which queue?
 #
-# Each client works out for itself which queues are its own: it sorts all ids of the group and looks up its own place.
-# Processes with one id find the same place and take the same queues; the places that are left over belong to nobody.
-# Coloured is what this rule gives. `✓` says that the process itself names the queue, in its log or when asked; `≠`
-# that it says otherwise. `offset moves: no` means that messages came in and nobody read them.
+# Each client computes its own queues: it sorts all client ids of the group and looks up its own position. Processes
+# with one client id find the same position and take the same queues; the positions that are left over belong to nobody.
+# Colours show the result of this rule. `✓`: the process itself names the queue, in its log or when asked; `≠`: it names
+# another. `offset moves: no`: messages came in and nobody read them.
 
 # %%
 capture.plot.ownership(view.group)
@@ -77,11 +77,11 @@ capture.plot.ownership(view.group)
 rocketmq_tables.shares(view.panels)
 
 # %% [markdown] tags=["duplicate-client-id", "subscription-mismatch", "rebalance-and-stalled-consumption"]
-# ## What waits, and where?
+# ## Where is the backlog?
 #
-# Lag of each queue, and below it what comes in and by how much offsets move, over all of them. A queue that nobody
-# reads grows exactly as fast as it is written to, the dotted line, while its neighbours keep up. Slow processes let
-# all of their queues grow.
+# Lag per queue, and below it the total inflow and the total progress of the offsets. A queue that nobody reads grows
+# exactly as fast as it is written to (the dotted line), while its neighbours keep up. With slow processes, all of their
+# queues grow.
 
 # %%
 capture.plot.lag(view.group)
@@ -90,13 +90,13 @@ capture.plot.lag(view.group)
 rocketmq_tables.waiting(facts, view)
 
 # %% [markdown] tags=["duplicate-client-id"]
-# ## What if each process had an id of its own?
+# ## What if each process had its own client id?
 #
 # The same processes and queues by the same rule: a calculation, not a measurement. It shows how much of the group's
-# work was of use.
+# work was useful.
 
 # %%
-ownership((view.during, view.unique)) if view.unique else empty("No id is shared: it is as it should be.")
+ownership((view.during, view.unique)) if view.unique else empty("No client id is shared: nothing to compare.")
 
 # %%
 rocketmq_tables.capacity(view)
@@ -104,8 +104,8 @@ rocketmq_tables.capacity(view)
 # %% [markdown] tags=["duplicate-client-id", "subscription-mismatch", "slow-consumer", "reprocess-duplicates"]
 # ## What did it cost?
 #
-# Messages that wait are not lost until retention deletes them. Repeats are counted in the ledgers of the
-# applications where there are any; otherwise they are estimated from what came in.
+# Messages in the backlog are not lost until retention deletes them. Duplicates are counted from the applications'
+# ledgers if there are any; otherwise they are estimated from the inflow.
 
 # %%
 rocketmq_tables.costs(facts, view)
@@ -114,9 +114,9 @@ rocketmq_tables.costs(facts, view)
 rocketmq_tables.repeats(view)
 
 # %% [markdown] tags=["notebook"]
-# ## How is it repaired, and how do you see that it worked?
+# ## How do you fix it, and how do you verify the fix?
 #
-# `"Rebalance OK"` of `mqadmin consumerStatus` says nothing here: it is printed in any case.
+# `"Rebalance OK"` from `mqadmin consumerStatus` proves nothing here: it is always printed.
 
 # %%
 frames.repair(view.finding, "rocketmq", view.group)
@@ -125,11 +125,11 @@ frames.repair(view.finding, "rocketmq", view.group)
 rocketmq_tables.identities(facts, view)
 
 # %% [markdown] tags=["duplicate-client-id", "slow-consumer", "consumer-offline", "backlog-drain"]
-# ## How long does the backlog take?
+# ## How long does the backlog take to drain?
 #
-# Once every queue has an owner, the backlog flows into whatever is behind the consumers. Drawn is what was measured,
-# and what the queues' owners should need. Give the store's numbers in the first cell, or to `mqlab drain`, and the
-# plan says how fast it may be drained.
+# Once every queue has an owner, the backlog flows into the systems behind the consumers. The figure shows what was
+# measured, and how long the queues' owners should take. Give the limits of the store in the first cell, or to `mqlab
+# drain`, and the plan shows how fast it is safe to drain.
 
 # %%
 request = Request(
@@ -140,7 +140,7 @@ request = Request(
     response_time=response_seconds,
 )
 found = scenarios.drain_answer(facts, request)
-drain(found) if found else empty("What waits is not known here, or not how long a message takes.")
+drain(found) if found else empty("The backlog, or the time per message, is not in the material.")
 
 # %%
 scenarios.drain_plan(found)

@@ -14,13 +14,13 @@
 # %% [markdown]
 # # Why does the group rebalance, and what does it cost?
 #
-# One consumer group of Kafka: its members and how their lives ended, each rebalance with its trigger, how long polls
-# took against what may pass between two, and what waits.
-# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+# One Kafka consumer group: when its members joined and how they left, each rebalance with its trigger, how long polls
+# took and how long they may take, and the lag.
+# Set `paths` in the next cell and run all cells, or run `mqlab report PATH`, which does both.
 
 # %% tags=["parameters"]
 paths: str = "kafka-rebalance-01"  # a folder, file, glob or archive, or a list of these; or the name of a sample
-options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+options: dict = {}  # options of mqlab.open_capture: {"since": "2026-11-21T12:20Z", "group": "billing"}
 output: str = "build/rebalances.json"  # where the table of rebalances goes
 sliders: bool = True  # a report has none: they need a running kernel
 
@@ -42,8 +42,8 @@ view = rebalance_view(facts, diagnosis, capture.options.group, capture.options.t
 # %% [markdown] tags=["slow-consumer", "consumer-offline"]
 # ## Which consumer groups are there?
 #
-# All groups of Kafka that the material tells of. The sections below are about one: the one of the finding, else the one
-# with most trouble. Name another with `group` in the first cell or `--group`.
+# All Kafka groups in the material. The sections below show one of them: the group of the finding, otherwise the one
+# with the most trouble. Choose another with `group` in the first cell or `--group`.
 
 # %%
 kafka_tables.groups(facts)
@@ -52,11 +52,12 @@ kafka_tables.groups(facts)
 kafka_tables.overview(view)
 
 # %% [markdown] tags=["rebalance-and-stalled-consumption", "static-member-fenced"]
-# ## Who was in the group when, and how did it end?
+# ## Who was in the group when, and how did each member leave?
 #
-# One lane per member, one bar per life: from its join to its leave, under one member id. The mark at the end says how
-# it ended. Bands are rebalances with their generation: from the start until all had their partitions again. In a loop
-# the same lane has many short bars; in a deploy each lane ends once, in good order, and comes again.
+# One lane per member, one bar for each time in the group: from join to leave, under one member id. The mark at the end
+# of a bar shows how it ended. Bands are rebalances with their generation: from the start until all members had
+# partitions again. In a rebalance loop one lane has many short bars; in a deployment each member leaves once, in order,
+# and joins again.
 
 # %%
 capture.plot.members(view.group)
@@ -67,10 +68,10 @@ kafka_tables.ends(view)
 # %% [markdown] tags=["rebalance-and-stalled-consumption", "static-member-fenced"]
 # ## What triggered each rebalance?
 #
-# The trigger is what the coordinator saw; behind it is what happened to the member. A member that left because it
-# polled too late joins again with its next poll, and that join is a rebalance too: so in a loop most of them look like
-# joins. Follow-ups of cooperative rebalances are no trouble. *inferred* says that no line names it and from what it is
-# concluded.
+# The trigger is what the coordinator saw; the cause is what happened to the member. A member that left because it
+# polled too late joins again with its next poll, and that join starts another rebalance: in a loop most rebalances
+# therefore look like joins. Follow-up rebalances of the cooperative protocol are normal. *inferred*: no line says so;
+# the table names the evidence.
 
 # %%
 kafka_tables.triggers(view)
@@ -79,11 +80,11 @@ kafka_tables.triggers(view)
 kafka_tables.rebalances(view)
 
 # %% [markdown] tags=["poll-interval-exceeded"]
-# ## How long did polls take, and how long may they?
+# ## How long did polls take, and how long may they take?
 #
-# Each mark is a poll that an application says it worked off, at the moment when it was done; short ones of ten seconds
-# share one. Beside them, how many records came in polls of which length. A poll above the dashed line is too late: the
-# client leaves the group, and the commit of the whole poll fails.
+# Each mark is a poll that an application reports as handled, at the moment when it finished; short polls within ten
+# seconds share one mark. Beside them: how many records were in polls of which length. A poll above the dashed line is
+# too late: the client leaves the group, and the commit of the whole poll fails.
 
 # %%
 capture.plot.poll_times(view.group)
@@ -97,10 +98,9 @@ kafka_tables.settings(facts, view)
 # %% [markdown] tags=["poll-interval-exceeded"]
 # ## Which settings would have been enough?
 #
-# Records of a poll times the time of one record must be less than `max.poll.interval.ms`. The mark is where the group
-# was: half of the records were faster, and one in a hundred slower than its upper end. Whoever is in the coloured area
-# is too late whenever a poll is full. The time of one record is the mean of its poll, so single records may be slower
-# than shown.
+# Records per poll times the time per record must be less than `max.poll.interval.ms`. The mark shows the group: half of
+# the records were faster, and one in a hundred was slower than its upper end. In the coloured area every full poll is
+# too late. The time per record is the mean of its poll, so single records may be slower than shown.
 
 # %%
 capture.plot.feasibility(view.group)
@@ -109,11 +109,10 @@ capture.plot.feasibility(view.group)
 kafka_tables.enough(view)
 
 # %% [markdown] tags=["poll-interval-exceeded"]
-# ## What if the settings had been others?
+# ## What if the settings had been different?
 #
-# The recorded polls once more, in a simulation of the group with one setting changed at a time; in brackets between
-# which bounds it lies. The replay of what was says how far to trust it. `mqlab what-if --set` answers for any other
-# setting.
+# The recorded polls in a simulation of the group, with one setting changed at a time; bounds in brackets. The replay of
+# the actual settings shows how far to trust it. `mqlab what-if --set` answers for any other setting.
 
 # %%
 scenarios.trials(facts, view)
@@ -126,12 +125,12 @@ asked = partial(scenarios.answered, facts, view)
 poll_sliders(asked(), asked) if sliders else None
 
 # %% [markdown] tags=["rebalance-and-stalled-consumption"]
-# ## What waits, and for how long?
+# ## How large is the lag, and how old?
 #
-# Lag of each partition: the end minus the committed offset, never a printed column. A committed offset that stands
-# still while others move is either a poll that never ends in a commit, or a record that cannot be worked off.
-# The verdicts are those of Burrow's rules. How long the next record waits lies between two bounds; *≥* says that the
-# samples do not reach back to it.
+# Lag per partition: log end offset minus committed offset, never a printed column. A committed offset that stands still
+# while others move means either a poll that is never committed or a record that cannot be handled. The verdicts follow
+# Burrow's rules. The age of the oldest pending record lies between two bounds; *≥* means that the samples do not reach
+# back to it.
 
 # %%
 capture.plot.lag(view.group)
@@ -142,14 +141,14 @@ kafka_tables.partitions(facts, view)
 # %% [markdown] tags=["rebalance-and-stalled-consumption", "static-member-fenced", "reprocess-duplicates"]
 # ## What did the rebalances cost?
 #
-# While a group rebalances in the classic protocol nobody works. Records of a poll whose commit failed are handed out
-# again, to whoever has the partition then: what they do must not hurt when it is done twice.
+# While a group rebalances with the classic protocol, no member works. Records of a poll whose commit failed are handed
+# out again, to whoever owns the partition then: their processing must be idempotent.
 
 # %%
 capture.plot.rebalances(view.group)
 
 # %% [markdown] tags=["notebook"]
-# ## What is to be done?
+# ## What to do?
 
 # %%
 frames.repair(view.finding, "kafka", view.group)

@@ -14,13 +14,13 @@
 # %% [markdown]
 # # Did we lose messages, or handle some twice?
 #
-# The messages of one topic of Kafka on their way: sent, acknowledged, stored, handled, committed. What is missing
-# between two stages was lost, or only waits; where the material does not say which, this notebook says so.
-# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+# The messages of one Kafka topic on their way: sent, acknowledged, stored, handled, committed. What is missing between
+# two stages was lost or is pending; if the material does not show which, this notebook says so.
+# Set `paths` in the next cell and run all cells, or run `mqlab report PATH`, which does both.
 
 # %% tags=["parameters"]
 paths: str = "kafka-delivery-04"  # a folder, file, glob or archive, or a list of these; or the name of a sample
-options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+options: dict = {}  # options of mqlab.open_capture: {"since": "2026-11-21T12:20Z", "group": "billing"}
 output: str = "build/audit.json"  # where the audit goes
 
 # %%
@@ -37,10 +37,11 @@ facts = capture.facts
 view = audit_view(facts, capture.options.topic)
 
 # %% [markdown] tags=["delivery-loss-and-duplication", "oversize-record-rejected"]
-# ## Was anything lost or doubled?
+# ## Was anything lost or duplicated?
 #
-# All topics of Kafka of which the material tells single messages, or whose log went back. The sections below are about
-# one: the one that lost most, else doubled most. Name another with `topic` in the first cell or `--topic`.
+# All Kafka topics for which the material shows single messages, or whose log was truncated. The sections below show one
+# of them: the topic that lost most, otherwise the one with most duplicates. Choose another with `topic` in the first
+# cell or `--topic`.
 
 # %%
 delivery_tables.topics(audits(facts))
@@ -51,10 +52,10 @@ delivery_tables.answer(view)
 # %% [markdown] tags=["delivery-loss-and-duplication"]
 # ## How far did the messages get?
 #
-# Each bar is what arrived at a stage; beside it stands what did not, and why. *Pending* is no loss: it was only not
-# read yet. A group may have handled more than the log keeps: it read what the log lost afterwards.
-# In the table, *stored* counts what the log holds or has held, *committed at* is an offset, *≥* a sum of those
-# partitions of which the material says it, *unknown* what no ledger notes though it might be none's fault.
+# Each bar is what arrived at a stage; beside it is what did not arrive, and why. *Pending* is not a loss: it has not
+# been read yet. A group may have handled more than the log holds, if it read records that the log lost later. In the
+# table, *stored* counts what the log holds or held, *committed at* is an offset, *≥* a sum over the partitions that the
+# material covers, and *unknown* what no ledger records, for which there may be a harmless reason.
 
 # %%
 capture.plot.delivery()
@@ -63,11 +64,11 @@ capture.plot.delivery()
 delivery_tables.way(view)
 
 # %% [markdown] tags=["delivery-loss-and-duplication"]
-# ## Which messages were lost, and by what?
+# ## Which messages were lost, and why?
 #
-# A message is lost by the log where it was acknowledged and is there no more: its place was given to another one, a
-# later leader began below it, or a dump does not hold it. It is lost by a group where the group committed past it and
-# none of its ledgers notes it. Gaps of compaction and markers of transactions are no messages.
+# The log lost a message if it was acknowledged and is no longer there: another message has its offset, a later leader's
+# log began below it, or a dump does not contain it. A group lost a message if it committed past it and none of its
+# ledgers records it. Gaps of compaction and transaction markers are not messages.
 
 # %%
 delivery_tables.lost(view)
@@ -75,8 +76,8 @@ delivery_tables.lost(view)
 # %% [markdown] tags=["acks1-failover-loss", "unclean-election-loss", "under-min-isr"]
 # ## Who led the partitions, and where did each log end?
 #
-# One lane per replica: a thick bar while it led, a thin one while it was in sync. Where a new leader's log ended below
-# that of its predecessor, the difference is gone; a replica that comes back cuts its log to where the new leader began.
+# One lane per replica: thick while it was leader, thin while it was in sync. If a new leader's log ended below its
+# predecessor's, the difference is lost; a replica that comes back truncates its log to where the new leader began.
 
 # %%
 capture.plot.replicas()
@@ -87,17 +88,17 @@ delivery_tables.replicas(view)
 # %% [markdown] tags=["acks1-failover-loss", "unclean-election-loss"]
 # ## What happened to the offsets?
 #
-# Offsets of the partition that lost most, by time. Messages at the same height were given the same offset: the log
-# forgot the first of them. Dots are what snapshots saw; nothing is known in between.
+# Offsets over time, of the partition that lost most. Messages at the same height got the same offset: the log lost the
+# first of them. Dots are snapshots; nothing is known in between.
 
 # %%
 capture.plot.failover()
 
 # %% [markdown] tags=["commit-before-process-loss", "offset-reset-loss", "retention-loss", "reprocess-duplicates"]
-# ## Where did the groups stand?
+# ## How far had the groups read?
 #
-# What lies behind the position was handled, or is lost to the group; what lies at it or after it waits. Below the log
-# start nothing is left to read.
+# Records below the committed offset were handled, or are lost to the group; records from it on are pending. Below the
+# log start offset nothing is left to read.
 
 # %%
 delivery_tables.positions(facts, view)
@@ -106,25 +107,25 @@ delivery_tables.positions(facts, view)
 delivery_tables.skips(facts, view)
 
 # %% [markdown] tags=["reprocess-duplicates", "producer-duplicates"]
-# ## What was doubled?
+# ## What was duplicated?
 #
-# In the log one id stands at two places: a request was repeated whose answer got lost. In a group one place was handled
-# more than once: its commit did not come before its partition was given to another member.
+# In the log, one message id at two offsets: the producer retried a request whose answer got lost. In a group, one
+# offset handled more than once: it was not committed before its partition went to another member.
 
 # %%
 delivery_tables.doubled(view)
 
 # %% [markdown] tags=["delivery-loss-and-duplication"]
-# ## What may the settings lose or double?
+# ## What could the settings lose or duplicate?
 #
-# What each setting of the way makes possible each time it comes to that, in records at the observed rates. None of it
-# says that it happened.
+# The records that each setting on the path puts at risk per event, at the observed rates. It does not mean that it
+# happened.
 
 # %%
 delivery_tables.risks(facts)
 
 # %% [markdown] tags=["delivery-loss-and-duplication"]
-# ## What is missing for certainty?
+# ## What is missing to be certain?
 
 # %%
 delivery_tables.missing(view)

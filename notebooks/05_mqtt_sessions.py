@@ -12,15 +12,15 @@
 # ---
 
 # %% [markdown]
-# # Who is connected, what waits for whom, and where did messages stay?
+# # Who is connected, what is queued for whom, and where did messages stop?
 #
-# Brokers of MQTT: connections of clients and how they ended, sessions that are kept for those who are away, share
-# groups, and the way of messages from published to received, over a bridge where there is one.
-# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+# MQTT brokers: connections of clients and how they ended, sessions kept for clients that are offline, share groups, and
+# the path of messages from published to received, also over a bridge.
+# Set `paths` in the next cell and run all cells, or run `mqlab report PATH`, which does both.
 
 # %% tags=["parameters"]
 paths: str = "mqtt-session-01"  # a folder, file, glob or archive, or a list of these; or the name of a sample
-options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+options: dict = {}  # options of mqlab.open_capture: {"since": "2026-11-21T12:20Z", "group": "billing"}
 output: str = "build/connections.json"  # where the table of client ids goes
 
 # %%
@@ -38,8 +38,9 @@ told = connections(facts)
 # %% [markdown] tags=["client-id-takeover", "reconnect-storm", "reconnect-flaky-link", "rate-limit-flapping"]
 # ## Who connects to the broker, from where, and how long do they stay?
 #
-# One row per client id. Many connections from two addresses are two devices with one id; many from one address with
-# lengths that hardly vary point to a timer, such as a keep-alive or an idle limit, other lengths to a network.
+# One row per client id. Many connections from two addresses are two devices with one client id. Many connections from
+# one address point to a timer, such as a keep-alive or an idle limit, if their lengths hardly vary, otherwise to the
+# network.
 
 # %%
 mqtt_tables.peers(facts)
@@ -50,8 +51,8 @@ capture.plot.connection_lengths()
 # %% [markdown] tags=["client-id-takeover", "reconnect-flaky-link"]
 # ## Who used this client id, and when?
 #
-# One row per address, or per port where there is one address only. Two devices that throw each other out take turns;
-# a device with a bad link comes back after its old connection was dead.
+# One row per address, or per port if there is only one address. Two devices with one client id disconnect each other in
+# turns; a device on a bad link comes back after its old connection was dead.
 
 # %%
 capture.plot.takeovers()
@@ -59,8 +60,8 @@ capture.plot.takeovers()
 # %% [markdown] tags=["persistent-session-diversion", "session-queue-growth", "session-queue-drop", "redelivery-storm"]
 # ## For whom does the broker keep messages?
 #
-# A session that is not clean outlives its connection, and goes on to get messages. In a share group it gets its share,
-# where the broker deals to members that are away: mosquitto and EMQX do, HiveMQ does not.
+# A session that is not clean outlives its connection and continues to receive messages. In a share group it also gets
+# its share, if the broker gives messages to members that are offline: mosquitto and EMQX do, HiveMQ does not.
 
 # %%
 mqtt_tables.away(facts)
@@ -74,9 +75,9 @@ capture.plot.sessions()
 # %% [markdown] tags=["persistent-session-diversion", "session-queue-drop", "acl-silent-drop", "bridge-loop"]
 # ## Why did receivers get fewer messages than were published?
 #
-# What ledgers note as published for a receiver, what is known to be lost or kept on the way, and what it noted.
-# Each reason is counted from somewhere else than the receiver's ledger where that is possible, so what is left over
-# tells whether the reasons suffice. An interval is given where a number was not counted.
+# What the ledgers record as published for a receiver, what was lost or kept on the way, and what the receiver recorded.
+# If possible, each reason is counted from a source other than the receiver's ledger, so the rest shows whether the
+# reasons are sufficient. Figures that were not counted are intervals.
 
 # %%
 capture.plot.receivers()
@@ -85,26 +86,26 @@ capture.plot.receivers()
 mqtt_tables.losses(facts)
 
 # %% [markdown] tags=["persistent-session-diversion", "session-queue-drop", "acl-silent-drop", "bridge-loop"]
-# ## How far did messages get, over the bridge and behind it?
+# ## How far did messages get, across the bridge and beyond?
 #
-# Stages that messages reach one after the other, and where those are that did not reach the next one.
+# The stages that messages pass one after the other, and where those are that did not reach the next stage.
 
 # %%
 mqtt_tables.way(facts)
 
 # %% [markdown] tags=["undetermined", "mqtt-sessions-and-limits"]
-# ## What left its own level first?
+# ## What changed first?
 #
-# Rates and gauges that changed against what they had been, by time. The change lies between two samples, so changes
-# whose intervals overlap may have come in either order.
+# Rates and gauges that left their earlier level, by time. A change lies between two samples, so if two intervals
+# overlap, either change may have come first.
 
 # %%
 mqtt_tables.first_risers(facts)
 
 # %% [markdown] tags=["notebook"]
-# ## What is the loudest log full of?
+# ## What fills the largest log?
 #
-# The shapes of line that carry most of its bytes, over time.
+# The line shapes that make up most of its bytes, over time.
 
 # %%
 capture.plot.line_shapes()

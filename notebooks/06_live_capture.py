@@ -14,16 +14,16 @@
 # %% [markdown]
 # # Gather from a running broker
 #
-# What a postmortem needs is gone an hour later: who was in which group, how far each had read, what was configured.
-# `mqlab capture` asks for it while it is there, and changes nothing at the brokers; `docs/capture.md` lists every call
-# and the rights it needs. This notebook shows a capture of Kafka 3.9 that was made so. With `start_lab` it starts a
-# broker on this machine and gathers from that; with `bootstrap` it gathers from brokers of yours.
+# What a postmortem needs is gone an hour later: who was in which group, how far each group had read, what was
+# configured. `mqlab capture` collects it while it is there, and changes nothing at the brokers; `docs/capture.md` lists
+# every call and the rights it needs. This notebook shows a recorded capture of Kafka 3.9. With `start_lab` it starts a
+# broker on this machine and captures that; with `bootstrap` it captures your brokers.
 
 # %% tags=["parameters"]
 paths: str = ""  # the capture to look at, or a new folder to gather into; empty: a recorded one, or build/bundle
-options: dict = {}  # whatever mqlab.open_capture takes
+options: dict = {}  # options of mqlab.open_capture
 bootstrap: str = ""  # "kafka-1:9092": gather from there, into paths
-start_lab: bool = False  # start a broker of the lab first (Maven and a JDK fetch and run it), stop it in the end
+start_lab: bool = False  # start a broker of the lab first (needs Maven and a JDK), and stop it at the end
 seconds: int = 60  # how long to gather
 
 # %%
@@ -44,7 +44,7 @@ from mqlab.shared.table import Table
 # ## A broker to ask
 #
 # In a shell: `mqlab lab up kafka:3.9`. It listens on loopback only and ends with `mqlab lab down`. A reader that takes
-# 300 of 1,000 orders gives it something to tell.
+# 300 of 1,000 orders leaves a lag to find.
 
 # %%
 if start_lab:
@@ -61,13 +61,13 @@ if start_lab:
     feeder.flush()
     reader.consume(300, timeout=30)
     reader.commit(asynchronous=False)
-bootstrap or "No broker is asked: this is the recorded capture."
+bootstrap or "No broker was named: this is the recorded capture."
 
 # %% [markdown]
 # ## Gather
 #
-# In a shell: `mqlab capture kafka --bootstrap kafka-1:9092 -o bundle/`, with `--config client.properties` where the
-# brokers want a login.
+# In a shell: `mqlab capture kafka --bootstrap kafka-1:9092 -o bundle/`, with `--config client.properties` if the
+# brokers require a login.
 
 # %%
 paths = paths or ("build/bundle" if bootstrap else str(bundled.recorded()))
@@ -78,9 +78,9 @@ manifest = json.loads(Path(paths, "manifest.json").read_text())
 Table(manifest["questions"])[["what", "times", "failed", "first_at", "last_at", "seconds"]]
 
 # %% [markdown]
-# ## What it says
+# ## What mqlab finds
 #
-# A capture is material like any other.
+# A bundle is material like any other.
 
 # %%
 capture = mqlab.open_capture(paths, **options)
@@ -99,9 +99,10 @@ capture.clients.select("at", "group", "client_id", "peer").orderBy("at", "group"
 capture.settings.select("owner", "key", "value").distinct().orderBy("owner", "key").limit(20).toPandas()
 
 # %% [markdown]
-# ## Give it to somebody
+# ## Share it
 #
-# `mqlab redact bundle/ -o shareable.tar.zst` writes the same without names, addresses and payloads; the verdict stays.
+# `mqlab redact bundle/ -o shareable.tar.zst` writes a copy without names, addresses and payloads, and says whether the
+# verdict is still the same.
 
 # %%
 if start_lab:

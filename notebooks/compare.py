@@ -14,14 +14,14 @@
 # %% [markdown]
 # # Is it the same incident, is it repaired?
 #
-# Two captures side by side: two incidents, or one before and after its repair. What stands here is one capture, split
-# at the moment of its repair. Change the next cell and run all; `mqlab compare A B -o compare.html` makes a page of it.
+# Two captures side by side: two incidents, or one before and after its repair. The example is one capture, split at the
+# moment of its repair. Change the next cell and run all cells; `mqlab compare A B -o compare.html` makes a page of it.
 
 # %% tags=["parameters"]
 before: str = "kafka-amp-17"  # A: a folder, file or archive, or the name of a sample
 after: str = "kafka-amp-17"  # B, likewise
-at: str = "2026-11-21T12:23:20Z"  # only A up to this moment and B from it on; None for all of both
-options: dict = {}  # whatever mqlab.open_capture takes: {"workspace": "/tmp/cache"}
+at: str = "2026-11-21T12:23:20Z"  # use A up to this moment and B from it on; None: all of both
+options: dict = {}  # options of mqlab.open_capture: {"workspace": "/tmp/cache"}
 output: str = "build/comparison.json"  # where the comparison goes
 
 # %%
@@ -38,11 +38,11 @@ told = compare(side(before, a), side(after, b))
 captures, verdicts, measures, settings, versions, lines, moments = (table.frame for table in tables(told))
 
 # %% [markdown]
-# ## What may be said of both?
+# ## What can be concluded?
 #
-# *Repaired* is said only where B is clear of what was found in A, is later, names the same places, was read from the
-# same kinds of material, carried a comparable load for as long, and was put to the test. Whatever of this does not
-# hold is listed. *Not checked* is never *repaired*.
+# *Repaired* requires that B is clear of what was found in A, is later, names the same places, was read from the same
+# kinds of material, carried a comparable load for as long, and was put to the test. Every condition that is not met is
+# listed. *Not checked* is never *repaired*.
 
 # %%
 Table({told.answer.kind: [told.answer.sentence, *told.answer.open, *told.answer.changed]})
@@ -51,9 +51,10 @@ Table({told.answer.kind: [told.answer.sentence, *told.answer.open, *told.answer.
 captures
 
 # %% [markdown]
-# ## What came when?
+# ## What happened when?
 #
-# Both are counted from the onset of their leading finding, the dotted line; one without a finding from its beginning.
+# Both captures start at the onset of their leading finding, the dotted line; a capture without a finding starts at its
+# beginning.
 
 # %%
 timeline(told)
@@ -73,7 +74,7 @@ measures
 # %% [markdown]
 # ## What was configured differently?
 #
-# Settings that the page of a found class speaks of stand first; names and places last.
+# Settings named on the page of a found class come first; names and places last.
 
 # %%
 settings
@@ -84,7 +85,7 @@ versions
 # %% [markdown]
 # ## Which lines are new, gone, or come at another rate?
 #
-# Per minute and log, since captures cover different times. Names of topics, groups and clients are masked.
+# Per minute and log, since the captures differ in length. Names of topics, groups and clients are masked.
 
 # %%
 lines

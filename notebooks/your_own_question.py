@@ -14,12 +14,12 @@
 # %% [markdown]
 # # Your own question
 #
-# What an investigator asks, a line each. `capture` is what `mqlab.open_capture` gives; press Tab after `capture.` and
-# `capture.plot.` to see the rest. docs/tables.md says what stands in each column.
+# Typical questions, one line each. `capture` is the result of `mqlab.open_capture`; press Tab after `capture.` and
+# `capture.plot.` to see the rest. docs/tables.md describes the columns.
 
 # %% tags=["parameters"]
 paths: str = "kafka-rebalance-01"  # a folder, file, glob or archive, or a list of these; or the name of a sample
-options: dict = {}  # whatever mqlab.open_capture takes: {"since": "2026-11-21T12:20Z", "group": "billing"}
+options: dict = {}  # options of mqlab.open_capture: {"since": "2026-11-21T12:20Z", "group": "billing"}
 
 # %%
 import mqlab
@@ -66,19 +66,19 @@ capture.lag(*place).tail() if place else "No positions."
 capture.plot.lag()
 
 # %% [markdown]
-# ## What was it set to?
+# ## How was it configured?
 
 # %%
 capture.settings.where("key = 'max.poll.interval.ms'").select("at", "owner", "value", "source", "line").toPandas()
 
 # %% [markdown]
-# ## What do the ledgers say, by party?
+# ## What do the ledgers record, by party?
 
 # %%
 capture.ledger.groupBy("role", "party").count().toPandas()
 
 # %% [markdown]
-# ## And what about a part of it?
+# ## How do I look at a part of the material?
 
 # %%
 middle = (since + until) / 2 if since else None

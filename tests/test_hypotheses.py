@@ -10,6 +10,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Position
 from mqlab.jsonout import dumps
 from mqlab.known_errors import words
+from mqlab.marks import broken
 from mqlab.rows import Shape
 from mqlab.screen import exit_code, screen
 from mqlab.verdict import diagnose
@@ -73,7 +74,7 @@ def test_a_hypothesis_says_what_speaks_for_it_and_against_it_and_what_would_sett
         "settle": [],
     }
     assert told[0]["settle"][0]["missing"].startswith("the consumers' logs")
-    assert told[1]["against"][0].startswith("no sign of its own is there: brokers stopping in good order")
+    assert told[1]["against"][0].startswith("none of its own signs was seen: brokers that began an orderly stop")
 
 
 def test_an_unexplained_symptom_lowers_the_weight_and_is_named():
@@ -104,7 +105,7 @@ def test_an_excerpt_with_an_error_is_shown_for_the_error_and_not_called_healthy(
 def test_lines_of_warn_are_not_denied_where_a_long_log_is_called_quiet():
     verdict = diagnose(facts(log("app.log", lines=400), REFUSED)).verdict
     (quiet,) = [h for h in verdict.hypotheses if h.incident == "healthy"]
-    assert quiet.explains[0].endswith("no trouble in 400 lines")
+    assert quiet.explains[0].endswith("trouble in 400 lines")
 
 
 def test_a_hypothesis_has_no_severity_and_leaves_the_exit_code():
@@ -305,3 +306,40 @@ def test_of_a_log_that_is_an_excerpt_the_whole_is_asked_for_and_of_one_that_is_w
 def test_a_partition_without_another_replica_in_sync_is_no_lost_quorum(text, likely):
     shape = Shape("server.log", "ERROR", text, 6, 600, at(600), at(700), 40)
     assert ranked(SERVER_LOG, shapes=[shape])[1][0] == likely
+
+
+def test_calm_beside_a_sign_of_trouble_does_not_say_that_there_is_none():
+    refused = "Connection refused: Not authorized"
+    noticed = episode("error:mqtt-connack-refused", 10, "mosquitto.log", line=2, text=refused, system="mqtt")
+    whole = log("mosquitto.log", "mosquitto-log", lines=500)
+    calm = [h.explains[0] for h in diagnose(facts(whole, noticed)).verdict.hypotheses if h.incident == "healthy"]
+    assert calm == ["nothing else unusual and no other trouble in 500 lines"]
+
+
+@pytest.mark.parametrize(("level", "says"), [("INFO", ", none of them WARN or worse"), (None, "")])
+def test_levels_are_spoken_of_where_lines_write_them(level, says):
+    shape = Shape("server.log", level, "rolled segment #", 3, 90, at(0), at(1), 1)
+    verdict = diagnose(replace(facts(SERVER_LOG), shapes=(shape,))).verdict
+    assert verdict.hypotheses[0].explains[0] == f"nothing unusual and no trouble in 3 lines{says}"
+
+
+def test_a_noticed_error_asks_for_logs_of_the_systems_that_are_there():
+    refused = episode("error:mqtt-connack-refused", 10, "mosquitto.log", line=2, text="not authorized", system="mqtt")
+    first = diagnose(facts(MOSQUITTO_LOG, refused)).verdict.hypotheses[0]
+    assert first.incident == "authentication-failed"
+    assert not any("KAFKA" in one.fetch for one in first.settle)
+
+
+@pytest.mark.parametrize(("lived", "said"), [(304, "connections-broken"), (3, "connection-lost: at once")])
+def test_a_connection_made_in_the_second_of_an_end_did_not_end_then(lived, said):
+    """Whole seconds: the line below the end is the next connection."""
+    rows, line = [], 1
+    for start in (0, lived, 2 * lived, 3 * lived):
+        rows.append(episode("client-connected", start, "mosquitto.log", line=line, client_id="pump", system="mqtt"))
+        rows.append(
+            episode(
+                "client-disconnected", start + lived, "mosquitto.log", line=line + 1, client_id="pump", system="mqtt"
+            )
+        )
+        line += 2
+    assert [mark.kind for mark in broken(facts(MOSQUITTO_LOG, rows), ())] == [said]

@@ -18,11 +18,11 @@ from mqlab.cli import commands
 from mqlab.delivery.audit import audits
 from mqlab.languages import UnknownLanguageError, extraction, fixed, keep, said, speak
 from mqlab.languages.fixed import messages
-from mqlab.languages.width import cells, wrapped
 from mqlab.mqtt.chain import ways
 from mqlab.notes import IncidentNotes
 from mqlab.screens.audit import audit_screen
 from mqlab.shared.table import table
+from mqlab.terminal import cells, wrapped
 from mqlab.verdict import diagnose
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"

@@ -56,7 +56,7 @@ def test_every_measure_of_the_code_has_words_of_its_own():
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("retried_records", "records sent again"),
+        ("retried_records", "records retried"),
         ("bytes_out_low", "sent, at least"),
         ("lost_records_most", "messages lost, at most"),
         ("heat_of_the_room", "heat of the room"),
@@ -68,5 +68,5 @@ def test_bounds_are_told_with_what_they_bound_and_strangers_without_underscores(
 
 def test_facts_have_words():
     assert [fact_words(name) for name in ("second_way", "falling behind")] == [
-        "counted a second way", "falling behind",
+        "cross-check", "falling behind",
     ]  # fmt: skip

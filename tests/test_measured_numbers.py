@@ -57,6 +57,21 @@ def test_lag_that_rises_again_for_another_reason_is_not_its_peak():
     assert (later["peak_lag"], "pending_records" in later) == (100, False)
 
 
+def test_a_backlog_that_was_worked_off_meanwhile_grew_by_what_it_grew_before():
+    assert backlog(facts(waiting(0, 100, 200, 300, 200, 100, 0)), "g", at(0), at(60)) == {
+        "peak_lag": 300, "pending_records": 0, "lag_growth_per_second": 10,
+    }  # fmt: skip
+    assert "lag_growth_per_second" not in backlog(facts(waiting(300, 200, 100, 0)), "g", at(0), at(30))
+
+
+def test_a_backlog_of_leaps_that_were_worked_off_in_between_does_not_grow_evenly():
+    leaps = backlog(facts(waiting(0, 200, 10, 20, 220, 10, 30, 20, 400, 20)), "g", at(0), at(90))
+    assert leaps["peak_lag"] == 400
+    assert "lag_growth_per_second" not in leaps
+    toothed = backlog(facts(waiting(*(10 * n + 20 * (n % 2) for n in range(20)))), "g", at(0), at(190))
+    assert toothed["lag_growth_per_second"] == pytest.approx(1, rel=0.2)
+
+
 def test_a_group_of_which_nothing_waits_has_no_backlog():
     assert backlog(facts(waiting(0, 0, 0)), "g", at(0), at(20)) == {}
     assert backlog(facts(waiting(0, 100, 50, group="other")), "g", at(0), at(20)) == {}

@@ -54,7 +54,7 @@ def test_connections_that_are_lost_again_and_again_are_a_symptom(kind):
     ],
 )
 def test_one_line_about_lost_messages_is_a_symptom_unless_its_class_was_found(kind, incident):
-    assert symptoms(often(kind, 1)) == [f"{words()[kind]}, 1 time, first at logs/mosquitto.log:1"]
+    assert symptoms(often(kind, 1)) == [f"{words()[kind]}, once, at logs/mosquitto.log:1"]
     assert symptoms(often(kind, 1), findings=[finding(incident)]) == []
     assert symptoms(often(kind, 1), findings=[finding("retained-replay-storm")]) != []
 
@@ -147,4 +147,4 @@ def test_connections_that_were_open_when_their_ids_were_taken_over_are_a_symptom
 
 
 def test_what_is_above_a_quota_is_a_symptom_and_no_refusal():
-    assert symptoms(often("quota-exceeded", 1)) == ["quotas exceeded, 1 time, first at logs/mosquitto.log:1"]
+    assert symptoms(often("quota-exceeded", 1)) == ["quotas exceeded, once, at logs/mosquitto.log:1"]

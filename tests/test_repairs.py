@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
 from facts_builder import at, episode, facts
 
 from mqlab.changes import changes
-from mqlab.findings import Certainty, Change, finding
-from mqlab.repairs import repairs, with_repairs
+from mqlab.findings import Certainty, Change, Severity, finding
+from mqlab.repairs import after_its_end, repairs, with_repairs
 
 FOUND = finding(
     "poll-interval-exceeded",
@@ -84,3 +85,40 @@ def test_settings_of_a_topic_that_was_not_seen_before_are_no_change():
         [],
         ["topic orders retention.ms"],
     ]
+
+
+def ended(incident="retry-amplification", **more):
+    """What to do now of one that has ended."""
+    one = finding(incident, "app", Certainty.PROVEN, (at("10:00:00"), at("10:05:00")), measures={"retry_lines": 9},
+                  slots={"reasons": ["x"], "timed_out": True}, evidence=(), **more)  # fmt: skip
+    return after_its_end(one), one
+
+
+def test_what_has_ended_needs_nothing_at_once_and_its_advice_is_for_the_next_time():
+    told_now, before = ended()
+    assert told_now.mitigate == f"It has ended. Before it comes back: {before.mitigate}"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ongoing": True},
+        {"over": False},
+        {"ended_at": None},
+        {"severity": Severity.NOTICE},
+        {"mitigate": "None needed."},
+    ],
+    ids=["goes on", "last seen", "no end", "a notice", "words of another place"],
+)
+def test_what_goes_on_or_was_only_last_seen_is_advised_as_before(change):
+    _, before = ended()
+    other = replace(before, **change)
+    assert after_its_end(other) is other
+
+
+def test_a_class_that_says_itself_what_to_do_after_its_end_says_that():
+    slots = {"kind": "partition", "group": "g", "topic": "t", "ongoing": False}
+    numbers = {"peak_lag": 9, "consumed_per_second": 1, "produced_per_second": 2}
+    span = (at("10:00:00"), at("10:05:00"))
+    one = finding("slow-consumer", "g/t", Certainty.PROVEN, span, measures=numbers, slots=slots, evidence=())
+    assert after_its_end(one) is one

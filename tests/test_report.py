@@ -117,7 +117,7 @@ def test_the_first_screen_says_what_the_diagnosis_says():
     assert [(tile.value, tile.title, tile.note) for tile in shown.tiles] == [
         ("3", "messages lost", ""),
         ("658 MB", "sent for nothing", "of 763 MB sent"),
-        ("2", "exits of processes", ""),
+        ("2", "process exits", ""),
         ("153 s", "from first to last sign", "until 12:23:16 UTC"),
     ]
     assert [(bar.share, bar.left, bar.width, bar.hatched) for bar in shown.bars] == [

@@ -142,7 +142,7 @@ def test_the_log_of_another_software_clears_nothing_but_itself():
 def test_what_was_read_but_shows_too_little_is_not_checked_and_says_what_is_missing():
     told = {one.incident: one.missing for one in diagnose(facts(JOINED, log(lines=3))).not_checked}
     assert told["startup-failure"] == (scope.say("excerpt"),)
-    assert told["disk-full"] == ("logs of brokers and clients with that time in them",)
+    assert told["disk-full"] == ("broker and client logs that cover the time of the incident",)
 
 
 def test_a_class_that_it_may_be_is_neither_clear_nor_ruled_out():

@@ -46,7 +46,7 @@ def test_what_is_not_told_is_a_dash_and_sums_of_what_is_told_in_part_are_lower_b
         "PATH     to group billing",
         "partition   sent  acknowledged  failed  stored  handled  committed at   lost  pending  doubled  unknown",
         "0            500           490      10       –      380           490  ~ 110        0        0        0",
-        "1              –             –       –     510        –             –      0        –        7        3",
+        "1              –             –       –   ≥ 510        –             –      0        –        7        3",
         "all        ≥ 500         ≥ 490    ≥ 10   ≥ 510    ≥ 380                ~ 110      ≥ 0        7        3",
     ]
 
@@ -236,7 +236,7 @@ def test_messages_of_no_known_partition_have_a_row():
         "PATH     to the log; no group is known to read it",
         "         partition  sent  acknowledged  unanswered  stored  lost  doubled",
         "         0             5             5           0       –     0        0",
-        "         not told      4             0           4       –     0        0",
+        "         unknown       4             0           4       –     0        0",
     ]
 
 

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 from report_example import at, diagnosis, example, oversize, split_loop
 
 from mqlab.diagnosis import NotChecked
-from mqlab.findings import Certainty, Change, Moment, Severity
+from mqlab.facts import Episode
+from mqlab.findings import Certainty, Change, Evidence, Moment, Severity
 from mqlab.mqtt.chain_stages import Chain, Stage, Step
 from mqlab.notes import Action, Cost, HumanEvent, IncidentNotes
 from mqlab.reporting import chronology
@@ -57,7 +58,8 @@ def test_each_link_of_the_chain_has_its_proof():
     }
     assert links(told(diagnosis(loop, noise))) == [
         ("Mechanism", "A batch above the broker's limit but within `batch.size` is refused, split into the same batch "
-         "and sent again at once: until `delivery.timeout.ms`, until the heap is full, or for ever.", "#F1", False),
+         "and resent at once. This goes on until `delivery.timeout.ms`, until the heap is full, or for ever.",
+         "#F1", False),
         ("Amplifier", "max.message.bytes = 1048588 (topic plant-telemetry): the limit", "#F1-e2", False),
         ("Consequence", "658 MB were sent for nothing", "#F1-excess_bytes", False),
         ("Consequence", "log-explosion: One shape fills the log", "#F2", False),
@@ -252,3 +254,23 @@ def test_a_take_over_is_a_moment_and_does_not_last_from_the_first_lost_record_on
         found = told(diagnosis(one))
         assert found.summary[0].startswith(f"{when}, {took} What was lost")
         assert "lasted" not in str(found.impact)
+
+
+def test_an_end_at_which_a_client_left_or_came_is_told_with_it():
+    known, _ = example()
+    loop = replace(split_loop(), cure=None, ongoing=False)
+    result = replace(diagnosis(loop), changes=())
+    end = loop.ended_at.timestamp()
+
+    def badly(*events):
+        return [text for text in told(result, known=replace(known, episodes=events)).noticed.badly if "ended" in text]
+
+    def event(kind, who, at):
+        return Episode(kind, "b.log", 1, at, at, Evidence("b.log", 1, kind), Evidence("b.log", 1, kind), client_id=who)
+
+    (unchanged,) = badly(event("client-disconnected", "gateway", end - 60))
+    assert unchanged.startswith("It ended, and no change")
+    (left,) = badly(event("client-disconnected", "gateway", end - 3))
+    assert left.startswith("It ended about when gateway left, and no other change")
+    (both,) = badly(event("client-disconnected", "gateway", end), event("client-connected", "sink", end + 2))
+    assert both.startswith("It ended about when gateway left and sink came")

@@ -32,7 +32,7 @@ def test_a_client_that_says_three_times_that_it_polled_too_late_did_so():
     assert told(material) == [("poll-interval-exceeded", "scorer", Certainty.LIKELY, Severity.WARNING)]
     (one,) = verdict.diagnose(material).findings
     assert one.measures == {"events": 3, "lines": 3}
-    assert one.statement.startswith("scorer: members out of their group for polling later than max.poll.interval.ms")
+    assert one.statement.startswith("scorer: members that exceeded max.poll.interval.ms and left their group")
     assert [(place.source, place.line) for place in one.evidence] == [(SOURCE, 1), (SOURCE, 2), (SOURCE, 3)]
 
 

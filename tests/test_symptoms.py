@@ -38,7 +38,7 @@ def finding(incident, start, end, certainty=Certainty.PROVEN, severity=Severity.
     "kind", ["out-of-memory", "member-expired", "commit-failed", "unclean-election", "session-timeout"]
 )
 def test_trouble_of_unknown_cause_is_a_symptom(kind):
-    assert symptoms(episode(kind, 300)) == [f"{words()[kind]}, 1 time, first at clients/app.log:1"]
+    assert symptoms(episode(kind, 300)) == [f"{words()[kind]}, once, at clients/app.log:1"]
 
 
 @pytest.mark.parametrize(("status", "count"), [(1, 1), (137, 1), (0, 0), (143, 0)])
@@ -168,7 +168,7 @@ def test_clients_notice_an_orderly_restart():
     stop = episode("broker-stopping", 290, "server.log")
     retries = episode("produce-retry", 300, count=40, reason="NOT_LEADER_OR_FOLLOWER")
     assert symptoms(retries, stop) == []
-    assert symptoms(retries) == ["batches sent again, 40 times, first at clients/app.log:1"]
+    assert symptoms(retries) == ["batches retried, 40 times, first at clients/app.log:1"]
 
 
 def test_a_broker_that_starts_again_without_a_stop_is_a_symptom():

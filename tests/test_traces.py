@@ -7,6 +7,7 @@ from mqlab.facts import Position
 from mqlab.findings import Evidence
 from mqlab.rows import Client, Delivery, Fate, Receipt, Tally
 from mqlab.traces import traces
+from mqlab.traces.marking import mark
 from mqlab.verdict import diagnose
 
 HEARTBEAT = "consumer.last_heartbeat_seconds_ago"
@@ -162,6 +163,11 @@ GC = log("gc.log", "gc-log", lines=30)
 def test_long_pauses_of_a_garbage_collection_are_told_where_nothing_else_is_there(seconds, first):
     pauses = [episode("gc-pause", 20 * n, "gc.log", line=n, left=seconds, system="os") for n in (1, 2, 3)]
     assert told(GC, pauses)[1][0] == first
+
+
+def test_a_mark_of_one_name_says_it_whole():
+    seen = mark("backlog-grows", [(at(1), Evidence("lag.txt", 3, "seats 0"))], "seats 0, 3")
+    assert str(seen.text).endswith(": seats 0, 3")
 
 
 @pytest.mark.parametrize(("collector", "kinds"), [("G1 Old Generation", {"long-pauses"}), ("ZGC Cycles", set())])

@@ -80,8 +80,8 @@ def test_what_was_not_seen_is_not_said(template, values):
 
 
 def test_a_clause_without_its_values_is_left_out_and_of_alternatives_the_first_that_fits_is_said():
-    seen = {"subject": "billing", "cause": "it slept", "each": ["a 1 time"]}
-    head = "The coordinator of billing expelled a 1 time, having heard nothing for session.timeout.ms"
+    seen = {"subject": "billing", "cause": "it slept", "each": ["a once"]}
+    head = "The coordinator of billing expelled a once, having heard nothing for session.timeout.ms"
     assert Text("session-timeout", "statement", seen) == f"{head}: it slept."
     costs = {
         "rebalances": 0,

@@ -15,7 +15,7 @@ from mqlab.facts import Setting
 from mqlab.known_errors import words
 from mqlab.symptoms.unexplained import trouble
 from mqlab.units import by_number
-from mqlab.words import Text, listed, room
+from mqlab.words import Quoted, Text, listed, room
 from mqlab.words.filling import Value
 
 say = room("comparison-differences")
@@ -131,7 +131,15 @@ def settings(a: Side, b: Side) -> tuple[SettingRow, ...]:
                 if own[key] != other[key]:
                     owners[scope, key, own[key], other[key]].append(owner)
     rows = [
-        SettingRow(scope, listed(names, ", "), key, own, other, _named_by(key, pages), _LOCAL.search(key) is not None)
+        SettingRow(
+            scope,
+            listed(map(_owner, names), ", "),
+            Quoted(key),
+            own,
+            other,
+            _named_by(key, pages),
+            _LOCAL.search(key) is not None,
+        )
         for (scope, key, own, other), names in owners.items()
     ]
     return tuple(
@@ -154,8 +162,12 @@ def _pairs(scope: str, a: _Values, b: _Values) -> Iterator[tuple[str, Mapping[st
         yield owner, mine[owner], theirs[owner]
     if not common:
         alone = len(mine) == len(theirs) == 1
-        of = [next(iter(own)) or say("one") if alone else str(len(own)) for own in (mine, theirs)]
+        of = [_owner(next(iter(own)) or say("one")) if alone else str(len(own)) for own in (mine, theirs)]
         yield say("owners", a=of[0], b=of[1]), _together(mine.values()), _together(theirs.values())
+
+
+def _owner(name: str) -> str:
+    return name if isinstance(name, Text) else Quoted(name)
 
 
 def _together(many: Iterable[Mapping[str, str]]) -> Mapping[str, str]:
@@ -182,10 +194,15 @@ def _values(told: Sequence[Setting], since: float | None) -> str:
     best = min(_RANK.get(one.origin, 9) for one in told)
     own = sorted((one for one in told if _RANK.get(one.origin, 9) == best), key=lambda s: (s.at or 0.0, s.source))
     earlier = sum(since is not None and one.at is not None and one.at < since for one in own)
-    values = [_OBJECT.sub("", one.value.replace("class ", "").strip("[]")) or say("not-set") for one in own]
-    values = values[max(0, earlier - 1) :]
+    values = [_value(one.value) for one in own][max(0, earlier - 1) :]
     changed = [v for n, v in enumerate(values) if n == 0 or values[n - 1] != v]
     return say("in-turn", values=changed) if len(changed) > 1 else changed[0]
+
+
+def _value(written: str) -> str:
+    """A setting's value without what differs in each process."""
+    value = _OBJECT.sub("", written.replace("class ", "").strip("[]"))
+    return Quoted(value) if value else say("not-set")
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,21 +312,21 @@ def _counted(side: Side) -> Counter[tuple[str, str, str]]:
 
     Lines of a shape are counted as a whole: one that also came at a time that *side* is not about is left out.
     """
-    masked = _Masks(side)
+    masked, kinds = _Masks(side), {name: kind(source) for name, source in side.sources.items()}
     found: Counter[tuple[str, str, str]] = Counter()
     for shape in side.facts.shapes:
         whole = side.within(shape.first_at, shape.last_at) == (shape.first_at, shape.last_at)
-        if whole and shape.shape.strip() != _LEFT_OVER and (source := side.sources.get(shape.source)):
-            found[kind(source), (shape.level or "").upper(), masked(shape.shape.strip())] += shape.lines
+        if whole and shape.shape.strip() != _LEFT_OVER and (log := kinds.get(shape.source)):
+            found[log, (shape.level or "").upper(), Quoted(masked(shape.shape.strip()))] += shape.lines
     for one in side.facts.episodes:
-        if one.kind not in _UNTOLD and (source := side.sources.get(one.source)):
-            found[kind(source), "EVENT" if one.kind in trouble() else "", _meaning(one.kind)] += one.count
+        if one.kind not in _UNTOLD and (log := kinds.get(one.source)):
+            found[log, "EVENT" if one.kind in trouble() else "", _meaning(one.kind)] += one.count
     return found
 
 
 def _meaning(event: str) -> str:
-    """What an event means, without the explanation that errors have behind it."""
-    return words().get(event, event.replace("-", " ")).partition(" (")[0]
+    """What an event means, without the explanation that errors have behind it; its name where nothing says that."""
+    return words().get(event, event).partition(" (")[0]
 
 
 class _Masks:

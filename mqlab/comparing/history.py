@@ -17,12 +17,11 @@ from mqlab.comparing.tables import NOTHING, Table, columns, text
 from mqlab.figures.comparing import Mark
 from mqlab.headline import headline
 from mqlab.languages import said
-from mqlab.languages.width import wrapped
 from mqlab.notes import NAME, IncidentNotes
 from mqlab.reporting.evidence import dossiers
 from mqlab.reporting.impact import LASTED, impact
 from mqlab.screens.rows import WIDTH
-from mqlab.terminal import safe
+from mqlab.terminal import safe, wrapped
 from mqlab.words import listed, room
 
 say = room("history")

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from mqlab.languages import said
-from mqlab.languages.width import cells, filled, wrapped
 from mqlab.screens.rows import WIDTH, clipped
 from mqlab.shared import table as frames
-from mqlab.terminal import safe
+from mqlab.terminal import cells, filled, safe, wrapped
 from mqlab.words import room
 
 say = room("comparison-tables")

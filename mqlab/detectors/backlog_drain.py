@@ -17,8 +17,8 @@ from mqlab.models.falling import Falling, falling
 from mqlab.rows import GRID
 from mqlab.scenarios import drain
 from mqlab.shared.lag import LEAST
-from mqlab.shared.queues import Points, totals
-from mqlab.units import moment
+from mqlab.shared.queues import Points, lag, totals
+from mqlab.units import Interval, moment
 from mqlab.words.filling import Value
 
 INCIDENT = "backlog-drain"
@@ -27,6 +27,10 @@ say = words.room(INCIDENT)
 
 BEHIND = 2 * GRID
 """Seconds of production that the peak must be above the level at the end: commits and snapshots make up to one grid."""
+
+
+_SMALL = 0.05
+"""Share of what waits that a queue must hold to be asked when it is through: a few messages go up and down."""
 
 
 def detect(facts: Facts) -> Result:
@@ -59,7 +63,7 @@ def _finding(facts: Facts, group: str, topic: str, queues: Mapping[str, Points],
         (fall.began_at, fall.reached_at),
         severity=Severity.NOTICE,
         ongoing=not done,
-        slots={"group": group, "topic": topic, "ongoing": not done, "kafka": _is_kafka(queues), **_end(fall)},
+        slots={"group": group, "topic": topic, "ongoing": not done, "kafka": _is_kafka(queues), **_end(fall, queues)},
         measures={
             "peak_lag": peak,
             "pending_records": fall.left,
@@ -71,16 +75,33 @@ def _finding(facts: Facts, group: str, topic: str, queues: Mapping[str, Points],
     )
 
 
-def _end(fall: Falling) -> dict[str, Value]:
+def _end(fall: Falling, queues: Mapping[str, Points]) -> dict[str, Value]:
     """How long it took; else what is left, and when that will be worked off at this rate."""
     if fall.seconds is not None:
         return {"took": fall.seconds}
     left: dict[str, Value] = {"left": round(fall.left), "last": moment(fall.last_at)}
-    ends = fall.expected_at
-    if ends is None or not isfinite(ends.likely):
+    last, ends = _slowest(fall, queues), fall.expected_at
+    if last is None or ends is None:
+        return left
+    ends = last if last.likely > ends.high else ends
+    if not isfinite(ends.likely):
         return {**left, "endless": True}
     moments = {"earliest": ends.low, "expected": ends.likely, "latest": ends.high}
     return {**left, **{name: moment(at) for name, at in moments.items() if isfinite(at)}}
+
+
+def _slowest(fall: Falling, queues: Mapping[str, Points]) -> Interval | None:
+    """When the queue that takes longest is through: owners are not alike. None where one of them does not fall."""
+    ends = [fall.expected_at] if fall.expected_at is not None else []
+    for points in queues.values():
+        own = [(p.at or 0.0, float(lag(p))) for p in points]
+        if own[-1][1] > max(LEAST, _SMALL * fall.left):
+            one = falling(own)
+            if one is None:
+                return None
+            ends += [one.expected_at] if one.expected_at is not None else []
+    latest = (max(getattr(end, bound) for end in ends) for bound in ("low", "likely", "high"))
+    return Interval(*latest) if ends else None
 
 
 def _is_kafka(queues: Mapping[str, Points]) -> bool:

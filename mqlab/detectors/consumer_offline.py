@@ -16,9 +16,9 @@ from math import inf
 
 from mqlab import words
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import absent, commits_alone, is_kafka, known_empty_seconds, places, present, topics
-from mqlab.rocketmq.members import EXPIRY
+from mqlab.rocketmq.members import EXPIRY, broadcast, groups
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.shared.copies import ledgers_of
 from mqlab.shared.lag import Stretch, backlog, stalled, stretch_between
@@ -57,12 +57,12 @@ class _Gap:
 def detect(facts: Facts) -> Result:
     """One finding for each time in which nobody read a topic for a group."""
     known = topics(facts)
+    if not known and any(broadcast(facts, group) for group in groups(facts)):
+        return CLEAR
     if not known:
         return Result(missing=(say("no-offsets"),))
     found, reasons = [], []
     for (group, topic), queues in known.items():
-        if _broadcast(facts, group):
-            continue
         if commits_alone(facts, group, queues):
             reasons.append(say("alone", group=group, topic=topic))
             continue
@@ -81,10 +81,6 @@ def _lasts(facts: Facts, group: str, gap: _Gap) -> bool:
 
 def _short(group: str, gap: _Gap) -> Text:
     return say("short", group=group, seconds=gap.seconds, ongoing=gap.ongoing)
-
-
-def _broadcast(facts: Facts, group: str) -> bool:
-    return any(s.owner == group and s.key == "messageModel" and s.value == "BROADCASTING" for s in facts.settings)
 
 
 def _gaps(facts: Facts, group: str, stretch: Stretch, queues: Mapping[str, Points]) -> Iterator[_Gap]:

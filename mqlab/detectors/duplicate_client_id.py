@@ -15,8 +15,16 @@ from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Evidence, Finding, Result, Severity, finding
 from mqlab.models.client_ids import Risk, parse, risks
-from mqlab.rocketmq.members import EXPIRY, groups, streams
-from mqlab.rocketmq.shared_client_ids import Case, cases, harmless, measures, orderly, reserved_seconds, retries
+from mqlab.rocketmq.members import EXPIRY, deleting_hours, groups, streams
+from mqlab.rocketmq.shared_client_ids import (
+    Case,
+    cases,
+    harmless,
+    measures,
+    orderly,
+    reserved_seconds,
+    retries,
+)
 from mqlab.rocketmq.slots import Judgement
 from mqlab.scenarios import drain
 from mqlab.shared.queues import spread
@@ -140,8 +148,9 @@ def _remarks(facts: Facts, case: Case, found: Sequence[Risk]) -> dict[str, str]:
         remarks["order"] = say("order")
     if again := retries(facts, case.group):
         remarks["retries"] = say("retries", messages=again)
-    if any(j.orphans for j in case.judgements):
+    if case.ongoing and any(j.orphans for j in case.judgements):
         seconds, said = reserved_seconds(facts)
         since, deleted = moment(case.since), moment(case.since + seconds)
-        remarks["retention"] = say("retention", kept=seconds, default=not said, since=since, deleted=deleted)
+        times = {"since": since, "deleted": deleted, "hours": deleting_hours(facts)}
+        remarks["retention"] = say("retention", kept=seconds, default=not said, **times)
     return remarks

@@ -58,6 +58,11 @@ _ALIKE = 1.02
 _RECOVERED = "recovered"
 """Lines of brokers that say that what they waited for came."""
 _RAISED, _CLEARED = "alarm-raised", "alarm-cleared"
+_ANSWERED = "broker-answers"
+_LOST = "error:rocketmq-broker-lost"
+"""A name server tells it after two minutes of silence: clients do not bridge that by themselves."""
+_ANSWERS = {_RAISED: _CLEARED, _LOST: _ANSWERED, "error:kafka-controller-cannot-connect": _ANSWERED}
+"""What says of an event, by its kind, that it is over; else that it went well."""
 _LEVEL = re.compile(r"\b(?:(TRACE|DEBUG|INFO|NOTICE)|WARN|ERROR|FATAL|SEVERE|CRITICAL)", re.IGNORECASE)
 _HEAD = 80
 """Characters within which a line tells its level: behind a moment and the name of a thread or host."""
@@ -248,23 +253,25 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     is_open = not (well or connected) and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
     goes_on = since != until or any(up_to is None for _, up_to in _alarms(facts, said))
     who = _names(owner(facts, e) or e.group or base_name(e.source) for _, e in said)
-    about = _names(e.peer or e.topic for error, e in said if error is lead)
+    own = [e for error, e in said if error is lead]
+    about = _names(e.peer or e.topic for e in own)
+    first, last = span(at for e in own for at in (e.first_at, e.last_at))
     texts = INCIDENTS[incident]
     severity = _severity(facts, incident, said, ongoing=is_open)
     statement = say(
         "statement",
         means=lead.means,
-        lines=total,
-        since=since,
-        until=until,
-        once=clock(since) == clock(until),
-        who=who,
+        lines=lines[lead],
+        since=first,
+        until=last,
+        once=clock(first) == clock(last),
+        who=_names(owner(facts, e) or e.group or base_name(e.source) for e in own),
         about=about,
         cleared=cleared,
         well=bool(well),
         connected=span(e.first_at for e in connected)[1],
         excused=_excused(facts, said),
-        cause=lead.causes[0],
+        cause=lead.cause((e.reason, e.first.text) for error, e in said if error is lead),
         check=lead.check,
         others=[error.name for error in lines if error is not lead],
     )
@@ -277,7 +284,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         severity=severity,
         explains=() if severity is Severity.NOTICE else _brings(incident),
         statement=statement,
-        measures={"lines": total, "actors": len(who)},
+        measures={"lines": lines[lead], "actors": len(who)},
         evidence=(
             *_evidence(said, lead),
             *(e.last.because(say("went-well")) for e in well[:1]),
@@ -299,21 +306,26 @@ def _excused(facts: Facts, said: Sequence[_Said]) -> int:
 
 
 _Answer = tuple[str, str, str | None]
-"""A log, and kind and reason of the line with which it says that something is over."""
+"""A log, the kind of the line with which it says that something is over, and what that is."""
+
+
+def _answer(source: str, kind: str, told: Episode) -> _Answer:
+    """What clears an alarm names it, and who reaches a broker its address."""
+    return source, kind, {_CLEARED: told.reason, _ANSWERED: told.peer}.get(kind)
 
 
 def _went_well(facts: Facts, said: Sequence[_Said]) -> list[Episode]:
     """The first line of each log, behind the last error in it, that says that it went well; none where one has none.
 
-    What clears an alarm names it; such lines are counted by ten seconds, as those that raise it are.
+    Lines that clear an alarm are counted by ten seconds, as those that raise it are.
     """
     lasts: dict[_Answer, float | None] = {}
     for _, e in said:
-        answer = (e.source, _CLEARED, e.reason) if e.kind == _RAISED else (e.source, _RECOVERED, None)
+        answer = _answer(e.source, _ANSWERS.get(e.kind, _RECOVERED), e)
         lasts[answer] = span((lasts.get(answer), e.last_at))[1]
     found: dict[_Answer, Episode] = {}
-    for line in facts.of_kind(_RECOVERED, _CLEARED):
-        answer = (line.source, line.kind, line.reason if line.kind == _CLEARED else None)
+    for line in facts.of_kind(_RECOVERED, _CLEARED, _ANSWERED):
+        answer = _answer(line.source, line.kind, line)
         last, at = lasts.get(answer), line.last_at if line.kind == _CLEARED else line.first_at
         if last is not None and at is not None and at >= last:
             found.setdefault(answer, line)
@@ -358,7 +370,8 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
     well = [e.first_at for e in facts.of_kind(*benign_lines.WORKS) if e.source in sources and e.first_at is not None]
     is_over = not ongoing or (until is not None and any(at >= until for at in well))
     looping = any(_at_each_start(facts, source, [e for _, e in said if e.source == source]) for source in sources)
-    passed = is_over and not looping and _longest((e for _, e in said), well) <= PASSING
+    brief = not looping and all(e.kind != _LOST for _, e in said)
+    passed = is_over and brief and _longest((e for _, e in said), well) <= PASSING
     plain = [e for error, e in said if not error.vague]
     if not is_fatal and (passed or not plain or sum(e.count for _, e in said) < REPEATED):
         return Severity.NOTICE

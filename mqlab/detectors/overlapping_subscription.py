@@ -69,12 +69,12 @@ def _finding(facts: Facts, overlap: Doubled) -> Finding:
 
 
 def _when(facts: Facts, overlap: Doubled) -> tuple[float | None, float | None, bool]:
-    """Receipts are noted by ten seconds: no copy came before its topic was published."""
+    """Receipts are noted by ten seconds: no copy came before its topic was published, or first noted by anybody."""
     if overlap.receiver is None:
         return None, None, True
     copied = overlap.receiver.copied()
     ongoing = copied[-1].at >= overlap.receiver.receipts[-1].at - GRID
-    sent = (flow.first_at for flow in facts.topic_flows if flow.topic in overlap.copies and flow.sender)
+    sent = (flow.first_at for flow in facts.topic_flows if flow.topic in overlap.copies)
     return max(copied[0].at, min(sent, default=copied[0].at)), copied[-1].at + GRID, ongoing
 
 

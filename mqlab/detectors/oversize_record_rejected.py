@@ -24,6 +24,8 @@ from mqlab.traffic.resending import IN_CLIENT
 INCIDENT = "oversize-record-rejected"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 say = words.room(INCIDENT)
+_PAYLOAD = "payload="
+"""How applications tell what they handed over: less than a record, which holds its key and headers besides."""
 
 
 class Place(Enum):
@@ -120,6 +122,7 @@ def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode
             "key": limit.key if limit else None,
             "limit": limit.value if limit else None,
             "resubmitted": resubmitted,
+            "payload": _PAYLOAD in actors.latest(episodes).last.text and not in_client,
             "ongoing": ongoing,
         },
         measures={

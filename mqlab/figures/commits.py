@@ -1,4 +1,4 @@
-"""What does a way to commit cost, and what does a crash leave? Each way beside the others, measured and expected."""
+"""What does each way to commit cost, measured and expected, and what does a crash leave behind?"""
 
 from __future__ import annotations
 

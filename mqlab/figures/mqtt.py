@@ -36,7 +36,7 @@ from mqlab.models.mqtt import RESIDUAL
 from mqlab.mqtt.connections import Connection
 from mqlab.mqtt.explained import Explained
 from mqlab.mqtt.sessions import Offline
-from mqlab.units import Interval, number
+from mqlab.units import Interval, clock, number
 
 say = words.room("mqtt-figures")
 
@@ -140,7 +140,7 @@ def _bar(connection: Connection, lane: str | None, last: float) -> Bar:
     told = say(
         "connection",
         since=since,
-        until=until,
+        until=until if clock(until) != clock(since) else None,
         lasted=connection.seconds,
         peer=connection.peer or None,
         ended=connection.ended or None,
@@ -196,6 +196,7 @@ def message_funnel(one: Explained | None) -> go.Figure:
     chart.add_bar(
         y=list(map(label, names)), x=messages, base=bases, orientation="h", text=list(map(label, told)),
         textposition="outside", cliponaxis=False, hovertemplate="%{y}: %{text}<extra></extra>", showlegend=False,
+        name=label(say("messages")),
         marker={"color": [_FUNNEL.get(name, ALARM) for name in names],
                 "line": {"color": [OUTGOING if name == RESIDUAL else GRID for name in names], "width": 1}},
     )  # fmt: skip

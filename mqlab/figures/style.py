@@ -204,21 +204,29 @@ def merged(bars: Sequence[Bar], most: int = MOST_MARKS) -> tuple[Bar, ...]:
 
 _MOST_ROWS = 300
 _BOLD = re.compile("</?b>")
+_CLOCK = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class FigureTable:
-    """Rows of (series, x, y, text), at most 300; in the language in which the figure was drawn."""
+    """Rows of (series, x, y, text), at most 300, one for each point or bar; in the language of the figure."""
 
     header: tuple[str, str, str, str]
     rows: tuple[tuple[str, str, str, str], ...]
     left_out: int
 
 
+_Row = tuple[str, str, str, str]
+
+
+def _every(figure: Mapping[str, Any]) -> list[_Row]:
+    return [row for trace in figure.get("data", ()) if trace.get("mode") != "none" for row in _rows(trace)]
+
+
 def figure_table(figure: Mapping[str, Any]) -> FigureTable:
-    """The drawn points of a figure in plotly's JSON form."""
-    rows = [row for trace in figure.get("data", ()) for row in _rows(trace)]
+    """The drawn points and bars of a figure in plotly's JSON form."""
+    rows = _every(figure)
     header = (say("series"), _title(figure, "xaxis", "x"), _title(figure, "yaxis", "y"), say("note"))
     return FigureTable(header, tuple(rows[:_MOST_ROWS]), max(0, len(rows) - _MOST_ROWS))
 
@@ -226,28 +234,45 @@ def figure_table(figure: Mapping[str, Any]) -> FigureTable:
 _MOST_SPOKEN = 5
 
 
-def spoken(table: FigureTable) -> str:
+def spoken(figure: Mapping[str, Any]) -> str:
     """What a figure shows, as one sentence for each series: how many points, from when to when, and the highest."""
-    series: dict[str, list[tuple[str, str, str, str]]] = {}
-    for row in table.rows:
-        series.setdefault(row[0] or table.header[2], []).append(row)
+    series: dict[str, list[_Row]] = {}
+    for row in _every(figure):
+        series.setdefault(row[0] or _title(figure, "yaxis", "y"), []).append(row)
     told = [_series(name, rows) for name, rows in list(series.items())[:_MOST_SPOKEN]]
     more = [say("more-series", more=len(series) - _MOST_SPOKEN)] if len(series) > _MOST_SPOKEN else []
     return said(listed((*told, *more), " "))
 
 
-def _series(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
+def _series(name: str, rows: Sequence[_Row]) -> str:
     counted = [(float(y), x, text) for _, x, y, text in rows if _NUMBER.fullmatch(y)]
     if not counted and all(_NUMBER.fullmatch(x) for _, x, _, _ in rows):
         return say("bars", series=name, bars=[f"{y} {text or x}" for _, x, y, text in rows])
-    since, until = rows[0][1], rows[-1][1] if rows[-1][1] != rows[0][1] else None
+    since, until = _span(rows)
     if not counted:
-        return say("marks", series=name, marks=len(rows), since=since, until=until)
+        # A bar and the mark at its end are one.
+        marks = len({(x.rpartition(_TO)[2], y, text) for _, x, y, text in rows})
+        return say("marks", series=name, marks=marks, since=since, until=until)
     highest, at, text = max(counted, key=lambda point: point[0])
     return say("line", series=name, since=since, until=until, highest=text or f"{highest:g}", at=at)
 
 
-def _rows(trace: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+_TO = " – "
+"""Between the begin and the end of a bar."""
+
+
+def _span(rows: Sequence[_Row]) -> tuple[str, str | None]:
+    """The first and the last x, by time or number where they have one; None for the last where both are the same."""
+    begins, ends = [x.partition(_TO)[0] for _, x, _, _ in rows], [x.rpartition(_TO)[2] for _, x, _, _ in rows]
+    first, last = begins[0], ends[-1]
+    if all(map(_NUMBER.fullmatch, begins)):
+        first, last = min(begins, key=float), max(ends, key=float)
+    elif all(map(_CLOCK.match, begins)):
+        first, last = min(begins), max(ends)
+    return first, last if last != first else None
+
+
+def _rows(trace: Mapping[str, Any]) -> Iterator[_Row]:
     name = unescape(_BOLD.sub("", str(trace.get("name", ""))))
     xs, ys = _plain(trace.get("x")), _plain(trace.get("y"))
     if trace.get("type") == "heatmap":
@@ -255,8 +280,12 @@ def _rows(trace: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
             cells = zip(xs, line, strict=False)
             yield from ((name, _cell(x), _cell(y), _cell(z)) for x, z in cells if z is not None and z != "")
         return
-    words = _plain(trace.get("text")) or [""] * len(xs)
-    for x, y, text in zip(xs, ys, words, strict=False):
+    texts = _plain(trace.get("text")) or [""] * len(xs)
+    if xs and ys[::3] == ys[1::3] and not len(xs) % 3 and set(xs[2::3]) == {None}:
+        for since, until, y, text in zip(xs[::3], xs[1::3], ys[::3], texts[::3], strict=True):
+            yield name, _TO.join(dict.fromkeys((_cell(since), _cell(until)))), _cell(y), _cell(text)
+        return
+    for x, y, text in zip(xs, ys, texts, strict=False):
         if x is not None and y is not None:
             yield name, _cell(x), _cell(y), _cell(text)
 

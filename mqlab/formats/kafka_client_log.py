@@ -244,7 +244,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "record-too-large",
         contains=r"RecordTooLargeException|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE|[Mm]essage (?:size|was) too large"
         r"|when serialized which is larger than",
-        also=r"(?:payload=|message is )(?P<value>\d+)|send to (?P<topic>[\w.-]+)"
+        also=r"message is (?P<value>\d+)|payload=(?P<value2>\d+)(?!.{0,400}message is \d)|send to (?P<topic>[\w.-]+)"
         r"|(?P<reason>when serialized|max message size the server|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE"
         r"|kafka server: Message was too large)",
     ),

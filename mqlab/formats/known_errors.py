@@ -23,6 +23,12 @@ SPEC = Spec("known-errors", Role.APPLICATION_LOG, (EVENTS,), "", Reading.LOG, "o
 
 RECOVERED = "recovered"
 """What was waited for came: a leader, a session, the tables of other nodes, the end of a start."""
+ANSWERS = "broker-answers"
+"""A broker is reached by a controller or known to a name server that had missed it."""
+_BACK = (
+    ("kafka", r"Controller \d+ connected to (?P<peer>\S+ \([^)]*\)) for sending state change requests"),
+    ("rocketmq", r"new broker registered, (?P<peer>[^\s,]+)"),
+)
 _RECOVERIES = (
     ("kafka", r"Completed transition to (?P<reason>Leader|Follower)"),
     ("kafka", r"Session establishment complete on server (?P<peer>\S+)"),
@@ -39,4 +45,5 @@ def signatures() -> tuple[Signature, ...]:
         for error in known_errors().values()
         if not error.event
     )
-    return (*errors, *(Signature(RECOVERED, begins=begins, system=system) for system, begins in _RECOVERIES))
+    back = tuple(Signature(ANSWERS, begins=begins, system=system) for system, begins in _BACK)
+    return (*errors, *back, *(Signature(RECOVERED, begins=begins, system=system) for system, begins in _RECOVERIES))

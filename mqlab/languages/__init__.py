@@ -12,7 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from mqlab.errors import MqlabError
-from mqlab.words import Text
+from mqlab.words import Quoted, Text
 from mqlab.words.telling import OTHERS, told
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def language_tag() -> str:
 
 def said(text: str) -> str:
     """*text* in the language that is spoken."""
-    if spoken() == ENGLISH:
+    if spoken() == ENGLISH or isinstance(text, Quoted):
         return text
     if isinstance(text, Text):
         return told(text, spoken())

@@ -48,8 +48,9 @@ def _of_notebooks() -> Iterator[tuple[str, str]]:
             kind, _, source = cell.partition("\n")
             prose = "\n".join(line.removeprefix("#").strip() for line in source.strip().split("\n"))
             shown = shown or prose.startswith("## ")
-            if shown and "[markdown]" in kind:
-                yield from ((text, file.name) for text in prose_parts(prose))
+            if shown:
+                texts = prose_parts(prose) if "[markdown]" in kind else re.findall(r'\bempty\("([^"]+)"\)', source)
+                yield from ((text, file.name) for text in texts)
 
 
 def prose_parts(prose: str) -> Iterator[str]:

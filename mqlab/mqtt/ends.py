@@ -49,8 +49,8 @@ def brief(episodes: Sequence[Episode]) -> list[Episode]:
     found = []
     for client, every_end in _ended(every).items():
         ends = [end for end in every_end if end.reason != _LINK]
-        made = [e.first_at for e in every[client] if e.kind in _MADE and e.first_at is not None]
-        short = [end for end in ends if end.first_at is not None and _any_before(made, end.first_at)]
+        made = [e for e in every[client] if e.kind in _MADE and e.first_at is not None]
+        short = [end for end in ends if _was_just_made(made, end)]
         if _count(short) >= _TWICE:
             found += short
         elif not made and _are_own(ends) and all(_within(a, b, _SOON) for a, b in pairwise(ends)):
@@ -88,9 +88,26 @@ def _count(episodes: Sequence[Episode]) -> int:
     return sum(e.count for e in episodes)
 
 
-def _any_before(made: Sequence[float], end: float) -> bool:
-    """One of *made*, which are in order, lies in the seconds before *end*."""
-    return bisect_left(made, end - _AT_ONCE) < bisect_right(made, end)
+def _was_just_made(made: Sequence[Episode], end: Episode) -> bool:
+    """One of *made*, which are in order, lies in the seconds before *end*.
+
+    Many logs write whole seconds: a line below the end is the next connection, of whatever second.
+    """
+    if end.first_at is None:
+        return False
+    since = bisect_left(made, end.first_at - _AT_ONCE, key=_moment)
+    until = bisect_right(made, end.first_at, key=_moment)
+    return any(_precedes(one, end) for one in made[since:until])
+
+
+def _moment(episode: Episode) -> float:
+    return episode.first_at or 0.0
+
+
+def _precedes(first: Episode, second: Episode) -> bool:
+    if first.source == second.source:
+        return (first.first.line or 0) < (second.first.line or 0)
+    return _moment(first) < _moment(second)
 
 
 def _within(first: Episode, second: Episode, longest: float) -> bool:

@@ -77,7 +77,7 @@ def _amplifiers(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[L
                 told = say(
                     "setting",
                     key=setting.key,
-                    value=setting.value,
+                    value=words.Quoted(setting.value),
                     scope=setting.scope,
                     owner=setting.owner or None,
                     why=place.why or None,

@@ -81,7 +81,7 @@ def as_figure(figure: Mapping[str, Any]) -> Figure:
     """A figure in plotly's JSON form."""
     chart = {"data": figure.get("data", []), "layout": figure.get("layout", {})}
     table = figure_table(chart)
-    return Figure(script_json(chart), table, int(chart["layout"].get("height") or 320), spoken(table))
+    return Figure(script_json(chart), table, int(chart["layout"].get("height") or 320), spoken(chart))
 
 
 def script_json(value: object) -> SafeText:

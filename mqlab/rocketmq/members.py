@@ -27,6 +27,7 @@ EXPIRY = 130.0
 HEARTBEATS = 60.0
 """Two heartbeats of a client (heartbeatBrokerInterval 30000): by then each has connected to a broker that started, and
 every broker and client has heard of a change."""
+_BROADCASTING = "BROADCASTING"
 NOT_ONLINE = "CODE: 206"
 """CONSUMER_NOT_ONLINE of ResponseCode."""
 
@@ -40,9 +41,20 @@ def groups(facts: Facts) -> tuple[str, ...]:
 
 
 @per_facts
+def broadcast(facts: Facts, group: str) -> bool:
+    """A setting, or a member's log as it starts, says that each member of *group* reads all."""
+    told = (s.value for s in facts.settings if s.owner == group and s.key == "messageModel")
+    started = (e.reason for e in facts.of_kind("consumer-starting") if e.group == group)
+    return _BROADCASTING in {*told, *started}
+
+
+@per_facts
 def topics(facts: Facts) -> Mapping[tuple[str, str], Mapping[str, Points]]:
-    """Queues of every (group, topic) of RocketMQ, without the groups' own retry topics."""
-    known = set(groups(facts))
+    """Queues of every (group, topic) of RocketMQ, without the groups' own retry topics.
+
+    Members of a broadcast group keep their positions themselves: what a broker has of it stands still.
+    """
+    known = {group for group in groups(facts) if not broadcast(facts, group)}
     return {key: q for key, q in of_groups(facts).items() if key[0] in known and not key[1].startswith(OWN)}
 
 
@@ -157,6 +169,12 @@ def reserved_seconds(facts: Facts | None) -> float | None:
     """The shortest time for which a broker keeps messages (fileReservedTime, in hours)."""
     told = [s.value for s in facts.settings if s.key == "fileReservedTime"] if facts else []
     return min((int(hours) * 3600.0 for hours in told if hours.isdigit()), default=None)
+
+
+def deleting_hours(facts: Facts) -> tuple[str, ...]:
+    """The hours at which brokers delete files that are old enough (deleteWhen), as settings tell."""
+    told = (s.value for s in facts.settings if s.key == "deleteWhen")
+    return tuple(sorted({hour for value in told for hour in value.split(";") if hour.isdigit()}, key=int))
 
 
 Process = tuple[str, str, str]

@@ -25,10 +25,9 @@ from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Evidence, Finding
 from mqlab.languages import said
-from mqlab.languages.width import filled, wrapped
 from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage, Whereabouts
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, labelled, line, placed, row
-from mqlab.terminal import safe
+from mqlab.terminal import filled, safe, wrapped
 from mqlab.units import number
 from mqlab.views import audit_json
 from mqlab.views.audit_json import commands_for

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import click
 
 from mqlab.languages import said
-from mqlab.languages.width import cells, filled, wrapped
 from mqlab.screens.rows import WIDTH
+from mqlab.terminal import cells, filled, wrapped
 
 _GAP = "  "
 _CODE = "    "

@@ -9,8 +9,7 @@ import click
 
 from mqlab.findings import Evidence
 from mqlab.languages import said
-from mqlab.languages.width import cells, filled, wrapped
-from mqlab.terminal import safe
+from mqlab.terminal import cells, filled, safe, wrapped
 
 WIDTH = 118
 LABEL = 9

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from string import Formatter
+from typing import Any
 
-from mqlab import units
+from mqlab import units, words
 from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.delivery.audit import audits
 from mqlab.delivery.rows import Audit, Doubled, Loss, Side
@@ -32,6 +33,8 @@ AGAIN = frozenset(
     | {"redelivered_messages", "copied_messages", "replayed_messages", "delivered_rows"}
 )
 """Measures of messages that are gone, and of those that came more than once."""
+_COST = "title-cost"
+"""What the text is called in the room of a class with which its title tells the cost."""
 _CREATED = 1.0
 """Seconds within which brokers tell of a topic and its settings as it is created."""
 
@@ -154,7 +157,16 @@ def _numbers(incident: Incident) -> frozenset[str]:
     """Measures by which the title of a class of lost or doubled messages tells what it cost."""
     if incident.family not in _OF_MESSAGES:
         return frozenset()
-    return frozenset(name for text in incident.cost for _, name, _, _ in Formatter().parse(text) if name)
+    try:
+        own = words.catalogue(incident.slug, words.ENGLISH).get(_COST, [])
+    except LookupError:
+        own = []
+    texts = [*_templates(own), *incident.cost]
+    return frozenset(name.rstrip("?") for text in texts for _, name, _, _ in Formatter().parse(text) if name)
+
+
+def _templates(texts: str | list[Any]) -> list[str]:
+    return [texts] if isinstance(texts, str) else [one for part in texts for one in _templates(part)]
 
 
 def same(diagnosis: Diagnosis, facts: Facts) -> Iterator[Doubt[Diagnosis]]:

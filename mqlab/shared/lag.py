@@ -239,6 +239,8 @@ def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, f
     ``peak_lag`` is the most that waited until it fell, ``pending_records`` what of that waits when the material ends.
     Where more does, something else added to it after it fell, and how much of it is left is not known: it is left out.
 
+    It grows by so much from its lowest to its highest meanwhile; where that was no even rise, nothing is said of it.
+
     A backlog goes on to grow until somebody works it off, so its peak may come after the end of its cause.
     """
     grows, waits = between(0.0, ()), {"peak_lag": 0, "pending_records": 0}
@@ -253,10 +255,25 @@ def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, f
         meanwhile = [waiting for at, waiting in points[: len(inside)] if at >= since]
         waits["peak_lag"] += max((*meanwhile, *(two for _, two in rising)), default=0)
         waits["pending_records"] += points[-1][1]
-        grows = grows.plus(growth(inside) or between(0.0, ()))
+        grows = grows.plus(_even(_rise(inside)) or between(0.0, ()))
     if waits["pending_records"] > waits["peak_lag"]:
         del waits["pending_records"]
-    return {**waits, **grows.measures("lag_growth_per_second")} if waits["peak_lag"] else {}
+    rose = grows.measures("lag_growth_per_second") if grows.likely > 0 else {}
+    return {**waits, **rose} if waits["peak_lag"] else {}
+
+
+def _rise(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    """From the last lowest point before the highest to it: what is worked off in between, or later, is no rise."""
+    peak = max(range(len(points)), key=lambda n: (points[n][1], -n))
+    low = min(range(peak + 1), key=lambda n: (points[n][1], -n))
+    return points[low : peak + 1]
+
+
+def _even(rise: Sequence[tuple[float, float]]) -> Interval | None:
+    """The growth of a *rise*; None where it came by leaps that were worked off in between."""
+    found, seconds = growth(rise), rise[-1][0] - rise[0][0]
+    whole = (rise[-1][1] - rise[0][1]) / seconds if seconds else 0.0
+    return found if found is not None and found.likely > whole / 2 else None
 
 
 def waited(facts: Facts, group: str, since: float | None, until: float | None) -> dict[str, float]:

@@ -146,7 +146,7 @@ def troubles(
         if not left or count < SINGLE.get(kind, 1):
             continue
         place = f"{left[0].source}:{left[0].first.line}"
-        told = say("trouble", at=left[0].first_at, what=words()[kind], times=count, place=place)
+        told = say("trouble", at=left[0].first_at, what=words()[kind], times=count, several=count > 1, place=place)
         yield Symptom(left[0].first_at, told, kind, count)
 
 

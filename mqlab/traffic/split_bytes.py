@@ -270,7 +270,7 @@ def _stages(found: SplitLedger) -> list[Stage]:
         label = say("accepted", healthy=sums.healthy)
         stages.append(card.stage("accepted", label, sums.accepted, 0.03, how, (say("bytes-in"),)))
     if sums is not None and sums.oversize:
-        label = say("oversize", records=sums.oversize_count)
+        label = say("oversize", records=sums.oversize_count, several=sums.oversize_count > 1)
         stages.append(card.stage("oversize-records", label, sums.oversize, 0.02, how, (say("payload"),)))
     return stages
 

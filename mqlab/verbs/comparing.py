@@ -18,11 +18,10 @@ from mqlab.errors import (
     WorkspaceError,
 )
 from mqlab.languages import said
-from mqlab.languages.width import wrapped
 from mqlab.notes import NAME
 from mqlab.screens.rows import WIDTH
 from mqlab.spark import early
-from mqlab.terminal import safe
+from mqlab.terminal import safe, wrapped
 from mqlab.verbs.helping import Verb
 from mqlab.verbs.material import deliver, progress, read_so, written
 from mqlab.words import room

@@ -27,6 +27,12 @@ _NOTHING = "nothing"
 Catalogue = Mapping[str, Any]
 
 
+class Quoted(str):
+    """Words of the material, such as a setting's value: no language says them otherwise."""
+
+    __slots__ = ()
+
+
 class Text(str):
     """English words that know which text of which room they are, so that ``telling`` can say the same otherwise.
 

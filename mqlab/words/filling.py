@@ -10,7 +10,8 @@
 - ``few 3``: the first three, and how many there are besides;
 - ``of table``: what the room's table of that name says for the value (``[cause]``, ``pause = "…"``);
 - ``one|many``: one of two words, by whether the value is 1 (of several: whether it is one of them);
-- any other words: so many of it (``{expulsions:expulsion}`` is ``1 expulsion`` or ``4,200 expulsions``).
+- any other words: so many of it (``{expulsions:expulsion}`` is ``1 expulsion`` or ``4,200 expulsions``); one ``time``
+  is ``once``.
 
 ``{name?}`` writes nothing: it has to be known, and neither zero nor empty. A name that stands in the room's table
 ``[part]`` is a part of a sentence: the first of its templates that can be filled. A part that may be left out ends with
@@ -168,7 +169,9 @@ class Filling:
         return interval
 
     def many(self, amount: str, thing: str) -> str:
-        """So many of a thing."""
+        """So many of a thing; what happened one time happened once."""
+        if (amount, thing) == ("1", "time"):
+            return "once"
         return f"{amount} {thing}{'' if amount == '1' else 's'}"
 
     def _written(self, value: Any, form: Callable[[Any], str]) -> str:

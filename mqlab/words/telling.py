@@ -15,8 +15,8 @@ _UNITS = {
     "day": "duration-day", "days": "duration-day",
 }  # fmt: skip
 _DURATION = re.compile(r"([≥≤≈~<>+−-]? ?)([\d.,]+|∞) (ms|s|min|h|days?)")
-_PERCENT = re.compile(r"([≥≤≈~<>]? ?[\d.,]+) %")
-_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)((?:[ T]\d\d:\d\d(?::\d\d)?)?(?: ?(?:UTC|Z))?)")
+_PERCENT = re.compile(r"([≥≤≈~<>+−-]? ?[\d.,]+) %")
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)((?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?: ?(?:UTC|Z))?)")
 
 _TIDYING = tuple(
     (re.compile(pattern), mark)

@@ -39,7 +39,7 @@ Markdown(after)
 # %% [markdown]
 # ## Try it
 #
-# At which pace is the backlog of a ten-minute outage gone within five minutes? Then double the inflow.
+# At which rate is the backlog of a ten-minute outage drained within five minutes? Then double the inflow.
 
 # %%
 lag.sliders()

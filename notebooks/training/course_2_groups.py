@@ -39,7 +39,8 @@ Markdown(after)
 # %% [markdown]
 # ## Try it
 #
-# Take `CONSISTENT_HASH`: which queues are orphaned now? Then take more processes than queues, each with its own id.
+# Choose `CONSISTENT_HASH`: which queues have no owner now? Then try more processes than queues, each with its own
+# client id.
 
 # %%
 groups.sliders()

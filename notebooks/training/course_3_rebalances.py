@@ -39,7 +39,7 @@ Markdown(after)
 # %% [markdown]
 # ## Try it
 #
-# Records become twice as slow: which `max.poll.records` is in time now? What does a longer interval do instead?
+# Records become twice as slow: which `max.poll.records` is small enough now? What does a longer interval do instead?
 
 # %%
 rebalances.sliders()

@@ -39,7 +39,7 @@ Markdown(after)
 # %% [markdown]
 # ## Try it
 #
-# What does a slower link change, and what does it not? Then raise the limit until the loop ends.
+# What does a slower link change, and what does it leave unchanged? Then raise the limit until the loop ends.
 
 # %%
 traffic.sliders()

@@ -39,7 +39,7 @@ Markdown(after)
 # %% [markdown]
 # ## Try it
 #
-# Which limit keeps all of 5,400 messages, and what does that cost in memory where each has 20 kB?
+# Which limit keeps all of 5,400 messages, and how much memory does that take if each has 20 kB?
 
 # %%
 sessions.sliders()

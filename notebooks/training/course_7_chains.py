@@ -39,7 +39,7 @@ Markdown(after)
 # %% [markdown]
 # ## Try it
 #
-# With which limit does one dead session of four drop nothing? How many messages reach Kafka then?
+# At which limit is nothing dropped for one dead session out of four? How many messages reach Kafka then?
 
 # %%
 chains.sliders()

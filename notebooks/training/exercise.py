@@ -14,15 +14,15 @@
 # %% [markdown]
 # # An incident to work through
 #
-# Real material, gathered as in a real incident; only the verdict is locked until you have answered. Work from the
+# Real material, collected as in a real incident; only the verdict is locked until you have answered. Work from the
 # symptom to a hypothesis, and from there to the line that proves it. Each answer is checked at once; a second and third
-# try count for less, a hint costs a fifth of a question's points. Your answers stay in the exercise's folder.
+# try earn fewer points, and a hint costs a fifth of a question's points. Your answers stay in the exercise's folder.
 #
 # Choose a number in the next cell (`mqlab train list` shows them all) and run the cells one by one.
 
 # %% tags=["parameters"]
 number: str = "01"  # which exercise
-folder: str = "mqlab-training"  # where attempts are kept
+folder: str = "mqlab-training"  # where your attempts are saved
 samples: str = ""  # where the captures are; empty: those that come with mqlab
 roll_back: bool = False  # True: see only what was known at the alarm, and ask for material
 
@@ -35,8 +35,8 @@ exercise
 # %% [markdown]
 # ## What is there?
 #
-# Where time is rolled back, nothing has arrived yet: `exercise.desk.sources()` lists what you can ask for and what it
-# costs, `exercise.desk.ask("logs/server.log")` gets it, `exercise.desk.wait(5)` lets five minutes pass and
+# With `--roll-back`, nothing has arrived yet: `exercise.desk.sources()` lists what you can ask for and what it costs,
+# `exercise.desk.ask("logs/server.log")` gets it, `exercise.desk.wait(5)` lets five minutes pass, and
 # `exercise.desk.act("…")` is for the moment when you know what to do.
 
 # %%
@@ -49,9 +49,9 @@ capture
 # %% [markdown]
 # ## The symptom
 #
-# What does the story complain about, and does the material show it? A figure first; then the events around the moment.
-# Everything of a real incident is here: `capture.sql("…")`, `capture.between("12:20", "12:25")` with full moments,
-# `capture.lines("server.log", 834)`, `capture.lag(group, topic)`; docs/tables.md says what stands in each table.
+# What does the story complain about, and does the material show it? A figure first; then the events around that moment.
+# You have everything as in a real incident: `capture.sql("…")`, `capture.between("12:20", "12:25")` with full moments,
+# `capture.lines("server.log", 834)`, `capture.lag(group, topic)`; docs/tables.md describes the tables.
 
 # %%
 capture.plot.timeline()
@@ -62,7 +62,8 @@ capture.sql("select source, kind, count(*) as rows from events group by 1, 2 ord
 # %% [markdown]
 # ## The questions
 #
-# One cell a question, in this order. An exercise asks what its material can answer, so some of them may be left out.
+# One cell per question, in this order. An exercise asks only what its material can answer, so some of them may be
+# missing.
 
 # %%
 exercise.ask("starts_in")

@@ -15,7 +15,7 @@
 # # How did the class do?
 #
 # A folder with the submissions of a class (the folders of their attempts, or their `submission.jsonl` under any name),
-# judged again with the instructor's key: points are worked out anew from the answers, whatever the files say.
+# judged again with the instructor's key: points are recomputed from the answers, whatever the files say.
 
 # %% tags=["parameters"]
 submissions: str = "../../tests/training/submissions"  # the folder of the class
@@ -34,7 +34,7 @@ table.groupby("learner")[["points", "of"]].sum()
 # %% [markdown]
 # ## Which exercise is hard?
 #
-# Points of a hundred, by exercise; each mark is a learner.
+# Points out of a hundred, by exercise; each mark is a learner.
 
 # %%
 results.plot_exercises(rows)
@@ -49,7 +49,7 @@ results.plot_questions(rows)
 table.pivot_table(index=["exercise", "class"], columns="question", values="points", aggfunc="mean").round(1)
 
 # %% [markdown]
-# ## What did they take for right?
+# ## Which wrong answers were given?
 
 # %%
 results.mistakes(rows)

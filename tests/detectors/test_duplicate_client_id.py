@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from facts_builder import facts
+from facts_builder import facts, settings
 from group_builder import TOPIC, allocated, broker_log, connected, ledger, listing, listings, queue, queues, said
 
 from mqlab.detectors.duplicate_client_id import detect
@@ -89,6 +89,16 @@ def test_after_the_repair_it_has_ended():
     moving = [queue(f"broker-a/{n}", [(300, 3, 3 if n < 4 else 0), (300, 3, 9)]) for n in range(8)]
     one = found(listings(0, 300, 20, A1, A2), repaired, *moving)
     assert (one.ongoing, one.ended_at.minute, one.measures["orphan_queues"]) == (False, 5, 4)
+    assert "retention" not in one.facts
+
+
+def test_what_waits_may_be_deleted_when_the_broker_deletes_files():
+    hour = settings(
+        "at owner key value\n- broker-a deleteWhen 04", "configs/broker-a.conf", scope="broker", origin="file"
+    )
+    orphans = (listings(0, 300, 20, A1, A2), queues(8, {0, 1, 2, 3}))
+    assert "may be deleted from 2027-01-18 10:00:00 UTC on" in found(*orphans).facts["retention"]
+    assert found(*orphans, hour).facts["retention"].endswith(" on, at hour 4 of the broker's day (deleteWhen)")
 
 
 @pytest.mark.parametrize(
@@ -190,3 +200,11 @@ def test_an_allocation_that_no_rule_explains_is_likely_and_claims_no_orphans():
 def test_a_topic_that_the_group_does_not_read_is_not_counted():
     old = queues(4, set(), topic="OLD")
     assert found(listings(0, 300, 20, A1, A2), queues(8, range(4)), old).measures["orphan_queues"] == 4
+
+
+def test_what_waits_is_deleted_with_its_file_at_the_hour_that_the_broker_is_told():
+    rows = listings(0, 300, 20, A1, A2), queues(8, {0, 1, 2, 3})
+    hours = settings("at owner key value\n- broker-a deleteWhen 04\n- broker-b deleteWhen 16", "conf/broker.conf")
+    (said,) = (one.facts["retention"] for one in (found(*rows, hours),))
+    assert said.endswith("UTC on, at hour 4 or 16 of the broker's day (deleteWhen)")
+    assert found(*rows).facts["retention"].endswith("UTC on")

@@ -141,6 +141,20 @@ def test_groups_with_members_are_not_offline(rows):
     assert "consumer-offline" not in classes(*rows)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        said("messageModel", "BROADCASTING"),
+        episode("consumer-starting", 0, "logs/h1/rocketmq_client.log", system="rocketmq", group=GROUP,
+                reason="BROADCASTING"),
+    ],
+)  # fmt: skip
+def test_what_a_broker_keeps_of_a_broadcast_group_is_no_position_of_it(model):
+    slow = (STEADY, legs((400, 10, 5)))
+    assert "slow-consumer" in classes(*slow)
+    assert "slow-consumer" not in classes(*slow, model)
+
+
 def test_a_topic_that_one_member_does_not_read_leaves_its_share_to_nobody():
     members = listings(0, 400, 20, A, B)
     held = [("A@1", "h1", TOPIC), ("A@1", "h1", "TRADES"), ("B@2", "h2", TOPIC)]

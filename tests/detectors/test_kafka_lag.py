@@ -241,6 +241,27 @@ def test_a_backlog_of_a_kafka_group_that_falls_is_told():
     )  # fmt: skip
 
 
+def drains(*each):
+    """What is said of a backlog of which each partition is read with so many a second, while ten come in."""
+    rows = [
+        p
+        for n, fast in enumerate(each)
+        for p in describe((100, 10, 10), (200, 10, 0), (200, 10, fast))
+        if p.queue == str(n)
+    ]
+    (finding,) = backlog_drain.detect(facts(rows)).findings
+    return finding.statement
+
+
+def test_a_drain_is_over_when_the_slowest_of_its_partitions_is():
+    assert "At this rate it catches up at 2027-01-15 10:13:" in drains(14, 14, 14)
+    assert "At this rate it catches up at 2027-01-15 10:37:" in drains(14, 14, 11)
+
+
+def test_of_a_drain_of_which_one_partition_does_not_fall_nobody_knows_the_end():
+    assert "At this rate" not in drains(20, 20, 10)
+
+
 def test_partitions_are_plain_numbers_and_queues_of_another_system_are_not_kafkas():
     rocketmq = Position(at(0), "g", "T", "broker-a/0", 1, 2, None, None, None, None, "offsets/x", 1, "")
     assert list(membership.topics(facts(rocketmq, describe((10, 1, 1))))) == [(GROUP, TOPIC)]

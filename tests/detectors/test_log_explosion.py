@@ -289,7 +289,7 @@ def test_it_explains_its_own_lines_and_no_others():
     material = replace(facts(log("app.log", "application-log"), own, other), volumes=(loop(),))
     left = diagnose(material).symptoms
     assert [s.partition(" UTC: ")[2] for s in left] == [
-        "uncaught errors in a producer's sender thread, 1 time, first at app.log:900"
+        "uncaught errors in a producer's sender thread, once, at app.log:900"
     ]
     assert "send-failed" in trouble()
 

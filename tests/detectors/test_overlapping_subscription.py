@@ -67,6 +67,12 @@ def test_copies_begin_no_sooner_than_what_they_are_copies_of_is_sent():
     assert one.started_at.timestamp() == at(67)
 
 
+def test_without_a_publishers_ledger_copies_begin_no_sooner_than_anybody_notes_the_topic():
+    late = came("10:01:07 10:01:19 50 billing:2 viewer:1", topic="grid/n1/power", sender=None)
+    (one,) = detect(facts(TWICE, ONCE, late, SINGLE, FILTERS, ALLOWED)).findings
+    assert one.started_at.timestamp() == at("10:01:07")
+
+
 def test_the_trace_tells_that_the_broker_sent_the_copies():
     trace = traced("grid/n1/power", 50, billing=100, viewer=50)
     (one,) = detect(facts(LEDGERS, trace)).findings

@@ -33,6 +33,15 @@ def test_the_broker_refuses_each_record_once():
     assert dict(finding.measures) == {"rejected_records": 3, "largest_record_bytes": 2_000_000}
 
 
+def test_what_an_application_calls_its_payload_is_less_than_the_record():
+    told = "send to orders failed, payload=2000000 bytes: RecordTooLargeException: larger than the max message size"
+    (finding,) = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, BROKER_SIDE, text=told))).findings
+    assert finding.statement.startswith("1 record of app (with payloads of up to 2.00 MB) was rejected")
+    told = "send to orders failed, payload=1999900 bytes: RecordTooLargeException: The message is 2000000 bytes when"
+    (finding,) = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, CLIENT_SIDE, text=told))).findings
+    assert finding.statement.startswith("1 record of app (up to 2.00 MB) was rejected")
+
+
 def test_the_client_refuses_before_a_byte_leaves():
     finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, CLIENT_SIDE))).findings[0]
     assert "the client's max.request.size (1048576). Not a byte left the client." in finding.statement

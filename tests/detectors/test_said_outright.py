@@ -175,6 +175,14 @@ def test_the_error_that_leads_is_the_one_that_ends_a_process_else_the_most_frequ
     assert one.statement.endswith("Beside it: kafka-registration-refused.")
 
 
+def test_lines_of_another_error_of_the_class_are_not_counted_as_the_leading_ones():
+    busy, slow = (known_errors()[name] for name in ("rocketmq-busy", "rocketmq-slow-put"))
+    one = found("broker-overloaded", LOG, said(slow, 1800, 4, until=1860), said(busy, 1870, 3, until=1900))
+    assert "4 lines from 10:30:00 to 10:31:00 UTC" in one.statement
+    assert one.measures["lines"] == 4
+    assert one.statement.endswith("Beside it: rocketmq-busy.")
+
+
 def test_several_who_say_the_same_are_one_finding_that_names_them():
     error = LEAD["broker-unreachable"]
     rows = [again(error, 1800, 300, client_id=f"till-{n}", peer="kafka-1:9092") for n in range(5)]
@@ -468,3 +476,44 @@ def test_a_client_that_its_broker_and_its_own_log_know_counts_once_under_its_id(
     several = found("broker-unreachable", *own, episode("client-configured", 60, client_id="till-4"),
                     again(LEAD["broker-unreachable"], 1800, 300))  # fmt: skip
     assert several.subject == "app", "its log names two clients: it may be either"
+
+
+@pytest.mark.parametrize(
+    ("peer", "when", "ongoing"),
+    [("10.5.0.5:10911", 3570, False), ("10.5.0.6:10911", 3570, True), ("10.5.0.5:10911", 3540, True)],
+)
+def test_a_broker_is_back_that_registers_again(peer, when, ongoing):
+    lost = [said(known_errors()["rocketmq-broker-lost"], 3480 + n, peer="10.5.0.5:10911") for n in (0, 40, 80)]
+    again_there = episode("broker-answers", when, peer=peer, system="rocketmq")
+    one = found("network-partition", LOG, lost, again_there)
+    assert (one.ongoing, one.severity) == (ongoing, WARNING)
+    assert ("it went well" in one.statement) is not ongoing
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "peer"),
+    [
+        (
+            "kafka-broker-log",
+            "[2026-03-09 09:26:34,512] INFO [RequestSendThread controllerId=1] Controller 1 connected to kafka-2:9092 (id: 2 rack: null) for sending state change requests (kafka.controller.RequestSendThread)",
+            "kafka-2:9092 (id: 2 rack: null)",
+        ),
+        (
+            "rocketmq-broker-log",
+            "2026-02-11 09:41:05 INFO RemotingExecutorThread_1 - new broker registered, 10.5.0.5:10911 HAServer: 10.5.0.5:10912",
+            "10.5.0.5:10911",
+        ),
+    ],
+)
+def test_who_missed_a_broker_says_which_one_it_reaches_again(form, line, peer):
+    (event,) = events([line], form)
+    assert (event["kind"], event["peer"]) == ("broker-answers", peer)
+
+
+def test_the_cause_that_is_told_is_the_one_that_the_lines_hint_at():
+    error = known_errors()["go-dial-failed"]
+    refused, cut, unknown = error.causes
+    for reason, cause in (("connection refused", refused), ("no route to host", cut), ("no such host", unknown)):
+        told = again(error, 1800, 300, reason=reason, text="dial tcp 10.9.0.2:1883: connect")
+        assert f"Most often: {cause}." in found("broker-unreachable", LOG, told).statement
+    assert f"Most often: {refused}." in found("broker-unreachable", LOG, again(error, 1800, 300, text="dial")).statement

@@ -82,7 +82,7 @@ def test_three_static_members_that_each_overlap_once_are_a_deploy():
     ]
     result = detect(facts(rows))
     assert result.findings == ()
-    assert "shop-0 1 time, shop-1 1 time, shop-2 1 time" in result.rejected
+    assert "shop-0 once, shop-1 once, shop-2 once" in result.rejected
 
 
 def test_two_deploys_of_one_member_are_two_hand_overs():

@@ -87,7 +87,7 @@ def test_each_replica_has_a_lane_and_the_leader_a_thick_bar():
         ("partition 0 · broker 1", "10:04:40"), ("partition 0 · broker 1", "10:10:00"),
     ]  # fmt: skip
     assert led.text[3] == (
-        "leads epoch 2 10:04:40 to 10:10:00, high watermark 1,030, in sync: 1, 3, logs/kafka-1/state-change.log:2"
+        "leads 10:04:40 to 10:10:00 in epoch 2, high watermark 1,030, in sync: 1, 3, logs/kafka-1/state-change.log:2"
     )
 
 

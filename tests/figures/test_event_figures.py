@@ -5,7 +5,7 @@ from dataclasses import replace
 from report_example import facts, splits
 
 from mqlab.facts import Facts
-from mqlab.figures.style import figure_table, label
+from mqlab.figures.style import figure_table, label, spoken
 from mqlab.figures.traffic import heatmap, heatmap_points, memory, memory_points
 
 
@@ -60,3 +60,16 @@ def test_a_long_table_says_what_it_leaves_out():
     table = figure_table({"data": [{"name": "n", "x": list(range(500)), "y": list(range(500))}]})
 
     assert (len(table.rows), table.left_out) == (300, 200)
+
+
+def test_what_is_spoken_counts_each_bar_once_and_spans_all_points_by_time():
+    bars = {"x": ["10:05", "10:07", None, "10:01", "10:02", None], "y": ["b", "b", None, "a", "a", None]}
+    ends = {"x": ["10:07", "10:02"], "y": ["b", "a"], "mode": "markers"}
+    late = {"x": [f"{10 + n // 60}:{n % 60:02}" for n in range(400)], "y": list(range(400))}
+
+    assert spoken({"data": [{"name": "lives", **bars}, {"name": "lives", **ends}]}) == (
+        "lives: 2 marks from 10:01 to 10:07."
+    )
+    assert spoken({"data": [{"name": "lag", **late}]}) == "lag: from 10:00 to 16:39, highest 399 at 16:39."
+    assert spoken({"data": [{"name": "exits", "x": ["10:00"], "y": ["a"]}]}) == "exits: 1 mark at 10:00."
+    assert figure_table({"data": [{"name": "lives", **bars}]}).rows[0] == ("lives", "10:05 – 10:07", "b", "")

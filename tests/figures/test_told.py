@@ -4,9 +4,10 @@ import re
 
 import pytest
 from comparing_builder import AFTER, LATER, before, side
+from facts_builder import settings
 from report_example import diagnosis, example
 
-from mqlab.comparing import pages
+from mqlab.comparing import differences, pages
 from mqlab.comparing.comparison import compare, tables
 from mqlab.facts import Facts
 from mqlab.figures.style import figure_table, spoken
@@ -41,9 +42,9 @@ def test_lanes_lines_marks_and_the_words_behind_a_timeline_are_told():
 
 
 def test_a_figure_says_what_it_shows():
-    table = figure_table({"data": [{"name": "出", "x": [7, 2], "y": ["已发送", "丢失"]}], "layout": {}})
-    assert [said(name) for name in table.header] == ["系列", "x", "y", "说明"]
-    assert spoken(table) == "出：已发送 7、丢失 2。"
+    shown = {"data": [{"name": "出", "x": [7, 2], "y": ["已发送", "丢失"]}], "layout": {}}
+    assert [said(name) for name in figure_table(shown).header] == ["系列", "x", "y", "说明"]
+    assert spoken(shown) == "出：已发送 7、丢失 2。"
 
 
 def test_what_two_captures_say_of_each_other_is_told():
@@ -52,3 +53,9 @@ def test_what_two_captures_say_of_each_other_is_told():
     assert "就 B 所示已修复" in html
     assert "A 显示 shop 的 poll-interval-exceeded；B 在 10.0 分钟内没有它" in html
     assert all(CHINESE.search(said(one.title)) for one in tables(compared))
+
+
+def test_values_of_settings_stay_as_they_are_written():
+    both = (settings(f"at owner key value\n10:00 group acks {value}") for value in ("all", "none"))
+    row = differences.settings(*(side((own,)) for own in both))[0]
+    assert [said(one) for one in (row.owners, row.key, row.a, row.b)] == ["group", "acks", "all", "none"]

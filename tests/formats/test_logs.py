@@ -128,6 +128,13 @@ def test_a_client_that_logs_as_brokers_do_is_no_broker(name, form):
     assert next(f.FORMAT.name for f in (kafka_broker_log, kafka_client_log) if f.recognise(head)) == form
 
 
+def test_the_size_of_a_serialized_record_comes_before_that_of_its_payload():
+    says = "send to t failed, payload=1900 bytes: RecordTooLargeException: The message is 2000 bytes when serialized"
+    refused = "send to t failed, payload=1900 bytes: RecordTooLargeException: the max message size the server accepts"
+    _, events = _read([CLIENT.format(level="ERROR") + line for line in (says, refused)])
+    assert [event["value"] for event in events] == [2000.0, 1900.0]
+
+
 def test_an_exception_below_its_own_header_is_one_event():
     lines = [
         "2026-11-21 12:20:44,201 ERROR [main] App - send failed: org.apache.kafka.common.errors.RecordTooLargeException: x",

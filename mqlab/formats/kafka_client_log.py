@@ -248,6 +248,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|(?P<reason>when serialized|max message size the server|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE"
         r"|kafka server: Message was too large)",
     ),
+    Signature("request-timeout", contains=r"Metadata request failed: (?P<reason>Local: Message timed out)"),
     Signature("record-expired", contains=rf"Expiring (?P<value>\d+) record(?:\(s\)|s)? for {PARTITION}"),
     Signature(
         "record-expired",

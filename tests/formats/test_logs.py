@@ -101,6 +101,21 @@ def test_a_record_that_is_too_large_is_told_with_who_refused_it_where_the_line_s
     assert (event["kind"], event["value"], event["reason"]) == ("record-too-large", value, reason)
 
 
+@pytest.mark.parametrize(
+    ("told", "kind"),
+    [
+        (
+            "METADATA|till#producer-1| kafka-2:9092/2: Metadata request failed: Local: Message timed out",
+            "request-timeout",
+        ),
+        ("DELIVERY|till#producer-1| delivery to tills failed: Local: Message timed out", "record-expired"),
+    ],
+)
+def test_a_request_for_metadata_that_timed_out_is_no_record(told, kind):
+    (event,) = read([f"%4|1795263643.250|{told}"], "kafka-client-log")[1]
+    assert event["kind"] == kind
+
+
 def test_a_position_that_broadway_finds_out_of_range_is_no_record_that_failed():
     line = "** (RuntimeError) cannot fetch records from Kafka (topic=tills partition=0 offset=338). Reason: :offset_out_of_range"
     (event,) = read(["09:11:53.607 [error] GenServer Till.Producer_0 terminating", line], "kafka-client-log")[1]

@@ -272,9 +272,17 @@ _HALF = 0.5
 """Share of the signs from which the rest do not outweigh them."""
 
 
-def is_likely(first: Hypothesis) -> bool:
-    """Whether the *first* hypothesis explains most of what was seen, and nothing speaks against it."""
-    return first.incident == "healthy" or (first.weight > _HALF and set(first.against) <= {say("seldom")})
+def is_likely(ranked: Sequence[Hypothesis]) -> bool:
+    """Whether the first hypothesis explains most of what was seen, more than any other that nothing speaks against."""
+    first, *others = ranked
+    if first.incident == "healthy":
+        return True
+    rivals = [one for one in others if one.incident != "healthy" and _stands(one) and one.weight >= first.weight]
+    return first.weight > _HALF and _stands(first) and not rivals
+
+
+def _stands(hypothesis: Hypothesis) -> bool:
+    return set(hypothesis.against) <= {say("seldom")}
 
 
 def sentence(ranked: Sequence[Hypothesis]) -> str:
@@ -286,7 +294,7 @@ def sentence(ranked: Sequence[Hypothesis]) -> str:
         return say("healthy", told=first.explains[0], against=first.against[0])
     return say(
         "sentence",
-        likely=is_likely(first),
+        likely=is_likely(ranked),
         incident=first.incident,
         why=first.explains[0],
         others=[one.incident for one in others] or None,

@@ -343,3 +343,31 @@ def test_a_connection_made_in_the_second_of_an_end_did_not_end_then(lived, said)
         )
         line += 2
     assert [mark.kind for mark in broken(facts(MOSQUITTO_LOG, rows), ())] == [said]
+
+
+@pytest.mark.parametrize(
+    ("lasted", "changed", "first"),
+    [(20, False, "healthy"), (300, False, "subscription-mismatch"), (20, True, "subscription-mismatch")],
+)
+def test_pulls_before_a_new_consumer_s_heartbeat_are_no_mismatch_unless_they_go_on_or_others_overwrite_it(
+    lasted, changed, first
+):
+    told = {"group": "seats", "system": "rocketmq"}
+    refused = [
+        episode("subscription-missing", at, "broker.log", line=n, reason="not latest", **told)
+        for n, at in enumerate((0, lasted / 2, lasted), start=1)
+    ]
+    over = [episode("subscription-changed", n, "broker.log", line=9, reason="update", **told) for n in (5, 9)]
+    assert ranked(log("broker.log", "rocketmq-broker-log", lines=9), refused, over * changed)[1][0] == first
+
+
+def test_of_two_that_explain_as_much_and_that_nothing_denies_none_is_most_likely():
+    """A connection that ends within seconds is thrown out by another one, or stands on a radio that fails."""
+    rows = [
+        episode(kind, 5 * n + late, "esp.log", line=2 * n + (late > 0) + 1, client_id="esp", system="mqtt")
+        for n in range(4)
+        for kind, late in (("connection-made", 0), ("connection-lost", 2))
+    ]
+    statement = diagnose(facts(log("esp.log", "mqtt-client-log", lines=8), rows)).verdict.statement
+    assert statement.startswith("It may be client-id-takeover (")
+    assert "or reconnect-flaky-link" in statement

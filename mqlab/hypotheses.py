@@ -34,7 +34,7 @@ from mqlab.marks import (
     worded,
 )
 from mqlab.plugins import remembered
-from mqlab.scope import RULES, anything
+from mqlab.scope import LONG, RULES, anything
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.sources import Role
 from mqlab.symptoms.unexplained import Symptom, explained, trouble
@@ -118,7 +118,8 @@ def hypotheses(
     with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
-    is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
+    said = _is_excerpt(facts) and (any(f.facts.get("error") for f in findings) or any(map(_is_error, named)))
+    is_calm = not (symptoms or often or said or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
     if not (is_calm and anything(facts)):
         return likely
     first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
@@ -211,6 +212,15 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
     if mark.kind in _TRIES:
         return mark.lines >= _SAID_AGAIN
     return mark.kind in trouble() or mark.kind not in words()
+
+
+def _is_error(mark: Mark) -> bool:
+    return mark.kind.startswith(PREFIX)
+
+
+def _is_excerpt(facts: Facts) -> bool:
+    """So few lines that an error among them is what they were shown for."""
+    return sum(c.lines for c in facts.coverage) < LONG
 
 
 def _noticed(facts: Facts, findings: Sequence[Finding], others: int, systems: frozenset[str]) -> Iterator[_Ranked]:
@@ -321,8 +331,9 @@ def _hypothesis(
 
 
 def _settle(facts: Facts, incident: Incident, missing: Sequence[str], systems: frozenset[str]) -> tuple[Settle, ...]:
-    """What is *missing*, with the first commands of the class that do not fetch what is there already."""
-    there = {name for name, role in _LOGS.items() if any(c.role is role for c in facts.coverage)}
+    """What is *missing*, with the first commands of the class that do not fetch what is there already, whole."""
+    read = frozenset() if _is_excerpt(facts) else frozenset(c.role for c in facts.coverage)
+    there = {name for name, role in _LOGS.items() if role in read}
     commands = [
         command.line
         for command in incident.commands

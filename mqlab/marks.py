@@ -236,8 +236,8 @@ def _ends(facts: Facts, at: float) -> bool:
 
 
 def _printed_by(kind: str) -> str:
-    """The versions that print such lines, where not all do."""
-    told = {(e.software, e.versions) for e in known_errors().values() if e.kind == kind}
+    """The versions that print such lines, where not all do; for an older signature other software has lines, too."""
+    told = {(e.software, e.versions) for e in known_errors().values() if e.kind == kind and not e.event}
     return printed_by(*told.pop()) if len(told) == 1 else ""
 
 
@@ -254,7 +254,7 @@ def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
     names = [name for name, _ in who.most_common() if name]
     at = episodes[0].first_at
     printed = _printed_by(kind) or None
-    text = say("mark", what=words()[kind], versions=printed, times=lines, several=lines > 1, at=at, names=names)
+    text = say("mark", what=words()[kind], versions=printed, lines=lines, several=lines > 1, at=at, names=names)
     places = tuple(episode.first.because(words()[kind]) for episode in episodes[:LINES])
     return Mark(kind, lines, text, places, at)
 

@@ -63,7 +63,7 @@ def test_a_hypothesis_says_what_speaks_for_it_and_against_it_and_what_would_sett
         "incident": "session-timeout",
         "weight": 1.0,
         "explains": [
-            "members expelled after session.timeout.ms without a heartbeat, 2 times, from 10:00:10 UTC on: console"
+            "members expelled after session.timeout.ms without a heartbeat, 2 lines, from 10:00:10 UTC on: console"
         ],
         "for": [
             {"source": "server.log", "line": 1, "text": "Member 1 has failed"},
@@ -88,7 +88,24 @@ def test_an_unexplained_symptom_lowers_the_weight_and_is_named():
 def test_a_class_that_was_noticed_and_explains_events_too_is_one_hypothesis():
     lost = [episode("coordinator-lost", 300 + n, "app.log", line=n, group="g") for n in (1, 2, 3)]
     none = episode("error:kafka-coordinator-unavailable", 310, "app.log", line=4)
-    assert ranked(log("app.log", lines=9), lost, none)[1] == ["coordinator-unavailable", "healthy"]
+    assert ranked(log("app.log", lines=9), lost, none)[1] == ["coordinator-unavailable"]
+
+
+REFUSED = episode(
+    "error:kafka-node-unreachable", 310, "app.log", line=4,
+    text="[2026-03-02 10:05:10,000] WARN [Producer clientId=a] Connection to node 1 could not be established.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "calm"), [(4, False), (400, True)])
+def test_an_excerpt_with_an_error_is_shown_for_the_error_and_not_called_healthy(lines, calm):
+    assert ("healthy" in ranked(log("app.log", lines=lines), REFUSED)[1]) is calm
+
+
+def test_lines_of_warn_are_not_denied_where_a_long_log_is_called_quiet():
+    verdict = diagnose(facts(log("app.log", lines=400), REFUSED)).verdict
+    (quiet,) = [h for h in verdict.hypotheses if h.incident == "healthy"]
+    assert quiet.explains[0].endswith("trouble in 400 lines")
 
 
 def test_a_hypothesis_has_no_severity_and_leaves_the_exit_code():
@@ -248,7 +265,11 @@ def test_brokers_that_wake_together_stood_still_and_those_that_find_no_controlle
 
 @pytest.mark.parametrize(
     ("kind", "versions"),
-    [("error:kraft-election", "[Kafka controller, KRaft, versions ≥ 2.8]"), ("error:zookeeper-client-timeout", "")],
+    [
+        ("error:kraft-election", "[Kafka controller, KRaft, versions ≥ 2.8]"),
+        ("error:zookeeper-client-timeout", ""),
+        ("poll-timeout", ""),
+    ],
 )
 def test_a_hypothesis_names_the_versions_that_print_its_lines_where_not_all_do(kind, versions):
     line = episode(kind, 600, "server.log", text="one line")
@@ -267,13 +288,32 @@ def test_a_retry_topic_that_a_broadcasting_group_does_not_have_is_no_missing_rou
     assert ("route-missing" in ranked(source, error)[1]) == likely
 
 
+@pytest.mark.parametrize(("lines", "command"), [(4, "kubectl logs"), (400, "tar -czf broker-logs")])
+def test_of_a_log_that_is_an_excerpt_the_whole_is_asked_for_and_of_one_that_is_whole_others(lines, command):
+    late = episode("poll-timeout", 310, "app.log", line=4, client_id="a")
+    first = diagnose(facts(log("app.log", lines=lines), late)).verdict.hypotheses[0]
+    assert (first.incident, first.settle[0].missing) == ("poll-interval-exceeded", "the consumers' logs")
+    assert first.settle[0].fetch.startswith(command)
+
+
+@pytest.mark.parametrize(
+    ("text", "likely"),
+    [
+        ("ERROR Controller 0 failed to elect a leader: No other replicas in ISR 0,2 for it", "under-min-isr"),
+        ("ERROR the election of a leader failed: votes are missing", "quorum-lost"),
+    ],
+)
+def test_a_partition_without_another_replica_in_sync_is_no_lost_quorum(text, likely):
+    shape = Shape("server.log", "ERROR", text, 6, 600, at(600), at(700), 40)
+    assert ranked(SERVER_LOG, shapes=[shape])[1][0] == likely
+
+
 def test_calm_beside_a_sign_of_trouble_does_not_say_that_there_is_none():
     refused = "Connection refused: Not authorized"
     noticed = episode("error:mqtt-connack-refused", 10, "mosquitto.log", line=2, text=refused, system="mqtt")
-    calm = [
-        h.explains[0] for h in diagnose(facts(MOSQUITTO_LOG, noticed)).verdict.hypotheses if h.incident == "healthy"
-    ]
-    assert calm == ["nothing else unusual and no other trouble in 5 lines"]
+    whole = log("mosquitto.log", "mosquitto-log", lines=500)
+    calm = [h.explains[0] for h in diagnose(facts(whole, noticed)).verdict.hypotheses if h.incident == "healthy"]
+    assert calm == ["nothing else unusual and no other trouble in 500 lines"]
 
 
 @pytest.mark.parametrize(("level", "says"), [("INFO", ", none of them WARN or worse"), (None, "")])

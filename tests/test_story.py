@@ -174,6 +174,20 @@ def test_actions_of_people_come_before_suggestions_and_are_not_suggested_again()
     ]
 
 
+def test_what_helps_at_once_is_suggested_for_all_that_is_not_known_to_be_over():
+    first = [
+        next(one.what for one in told(diagnosis(replace(split_loop(), mitigate="Stop it.", **state))).actions)
+        == "Stop it."
+        for state in (
+            {"ongoing": True},
+            {"ongoing": False, "over": False},
+            {"ongoing": False, "ended_at": None},
+            {"ongoing": False, "over": True},
+        )
+    ]
+    assert first == [True, True, True, False]
+
+
 def test_questions_are_those_that_matter_here_and_one_line_for_people():
     loss = NotChecked("acks1-failover-loss", ("what the bridge sent",), ("export the ledger",))
     other = NotChecked("client-id-takeover", ("the broker's log",), ())

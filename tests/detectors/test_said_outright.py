@@ -135,8 +135,18 @@ def test_a_start_that_fails_and_then_succeeds_is_a_notice():
     assert found("startup-failure", LOG, said(error, 1800)).severity is CRITICAL
 
 
-def test_an_error_without_a_moment_counts():
-    assert found("disk-full", LOG, said(known_errors()["os-no-space"], None)).started_at is None
+def test_an_error_without_a_moment_counts_and_its_end_is_not_known():
+    one = found("disk-full", LOG, said(known_errors()["os-no-space"], None))
+    assert (one.started_at, one.ended_at, one.ongoing, one.severity) == (None, None, False, CRITICAL)
+    often = [said(LEAD["broker-unreachable"], None) for _ in range(3)]
+    assert found("broker-unreachable", LOG, often).severity is WARNING
+
+
+@pytest.mark.parametrize(("moments", "goes_on"), [((1800,), False), ((1800, 1801), True)])
+def test_one_moment_at_the_end_of_a_log_does_not_tell_that_it_goes_on(moments, goes_on):
+    end = log("clients/app.log", "application-log", "10:00", "10:30:02")
+    one = found("disk-full", end, [said(known_errors()["os-no-space"], when) for when in moments])
+    assert one.ongoing is goes_on
 
 
 def test_memory_that_a_split_loop_leaked_is_no_limit_of_the_host():

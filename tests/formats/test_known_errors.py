@@ -75,6 +75,47 @@ def test_what_an_older_signature_says_better_keeps_its_kind():
     assert [event["kind"] for event in read(lines, "application-log")[1]] == ["out-of-memory", "record-failed"]
 
 
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ("Disconnected", "librdkafka-disconnected"),
+        ("Receive failed: Disconnected", "librdkafka-disconnected"),
+        ("Disconnected (after 12ms in state APIVERSION_QUERY)", "librdkafka-broker-failed"),
+        ("Connection closed (after 3ms in state SSL_HANDSHAKE)", "librdkafka-broker-failed"),
+    ],
+)
+def test_a_connection_that_was_closed_is_none_that_could_not_be_made(told, name):
+    line = f"%3|1772439960.500|FAIL|till#consumer-1| [thrd:till-1:9092/1]: till-1:9092/1: {told}"
+    assert [event["kind"] for event in read([line], "kafka-client-log")[1]] == [f"error:{name}"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "name"),
+    [
+        ("Unexpected Kafka request of type API_VERSIONS during SASL handshake.", "kafka-no-sasl"),
+        ("Authentication failed during authentication due to invalid credentials", "kafka-login-refused"),
+        ("SSL handshake failed", "kafka-tls-login-failed"),
+    ],
+)
+def test_who_speaks_no_sasl_has_no_wrong_password(reason, name):
+    line = f"[2026-03-02 08:12:20,114] INFO [SocketServer brokerId=0] Failed authentication with /10.9.1.45 ({reason}) (o.a.k.Selector)"
+    assert [event["kind"] for event in read([line], "kafka-broker-log")[1]] == [f"error:{name}"]
+
+
+@pytest.mark.parametrize(
+    ("node", "name"),
+    [
+        ("1 (localhost/127.0.0.1:9092)", "kafka-advertised-loopback"),
+        ("2147483646 (broker-1/127.0.0.1:9092)", "kafka-advertised-loopback"),
+        ("-1 (localhost/127.0.0.1:9092)", "kafka-node-unreachable"),
+        ("1 (localhost-7/10.9.1.12:9092)", "kafka-node-unreachable"),
+    ],
+)
+def test_an_address_of_the_own_host_that_the_cluster_told_is_no_bootstrap_address(node, name):
+    line = f"[2026-03-02 08:21:01,500] WARN [Producer clientId=a] Connection to node {node} could not be established. Broker may not be available. (o.a.k.clients.NetworkClient)"
+    assert [event["kind"] for event in read([line], "kafka-client-log")[1]] == [f"error:{name}"]
+
+
 def test_a_log_of_mosquitto_holds_its_own_errors_too():
     _, events = read(
         ["1772442060: Error creating bridge: Connection refused.", "1772442061: Client till-9 disconnected."],

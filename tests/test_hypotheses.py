@@ -122,7 +122,7 @@ def test_a_bare_start_is_called_what_it_is_and_too_little_for_health():
     start = episode("broker-started", 5, "server.log", text="[KafkaServer id=1] started")
     verdict = diagnose(facts(SERVER_LOG, start)).verdict
     assert (verdict.incident, verdict.hypotheses[0].incident) == ("undetermined", "healthy")
-    assert verdict.statement.startswith("A start (brokers started) and no trouble in 3 lines")
+    assert verdict.statement.startswith("A start (brokers started) and no known sign of trouble in 3 lines")
 
 
 @pytest.mark.parametrize(("level", "text"), [("ERROR", "odd"), ("WARN", "odd"), (None, "java.io.IOException: odd")])
@@ -313,14 +313,14 @@ def test_calm_beside_a_sign_of_trouble_does_not_say_that_there_is_none():
     noticed = episode("error:mqtt-connack-refused", 10, "mosquitto.log", line=2, text=refused, system="mqtt")
     whole = log("mosquitto.log", "mosquitto-log", lines=500)
     calm = [h.explains[0] for h in diagnose(facts(whole, noticed)).verdict.hypotheses if h.incident == "healthy"]
-    assert calm == ["nothing else unusual and no other trouble in 500 lines"]
+    assert calm == ["no other known sign of trouble in 500 lines"]
 
 
 @pytest.mark.parametrize(("level", "says"), [("INFO", ", none of them WARN or worse"), (None, "")])
 def test_levels_are_spoken_of_where_lines_write_them(level, says):
     shape = Shape("server.log", level, "rolled segment #", 3, 90, at(0), at(1), 1)
     verdict = diagnose(replace(facts(SERVER_LOG), shapes=(shape,))).verdict
-    assert verdict.hypotheses[0].explains[0] == f"nothing unusual and no trouble in 3 lines{says}"
+    assert verdict.hypotheses[0].explains[0] == f"no known sign of trouble in 3 lines{says}"
 
 
 def test_a_noticed_error_asks_for_logs_of_the_systems_that_are_there():

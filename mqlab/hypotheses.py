@@ -118,8 +118,7 @@ def hypotheses(
     with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
-    said = _is_excerpt(facts) and (any(f.facts.get("error") for f in findings) or any(map(_is_error, named)))
-    is_calm = not (symptoms or often or said or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
+    is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
     if not (is_calm and anything(facts)):
         return likely
     first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
@@ -214,12 +213,8 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
     return mark.kind in trouble() or mark.kind not in words()
 
 
-def _is_error(mark: Mark) -> bool:
-    return mark.kind.startswith(PREFIX)
-
-
 def _is_excerpt(facts: Facts) -> bool:
-    """So few lines that an error among them is what they were shown for."""
+    """So few lines that no log is there whole."""
     return sum(c.lines for c in facts.coverage) < LONG
 
 
@@ -272,9 +267,17 @@ _HALF = 0.5
 """Share of the signs from which the rest do not outweigh them."""
 
 
-def is_likely(first: Hypothesis) -> bool:
-    """Whether the *first* hypothesis explains most of what was seen, and nothing speaks against it."""
-    return first.incident == "healthy" or (first.weight > _HALF and set(first.against) <= {say("seldom")})
+def is_likely(ranked: Sequence[Hypothesis]) -> bool:
+    """Whether the first hypothesis explains most of what was seen, more than any other that nothing speaks against."""
+    first, *others = ranked
+    if first.incident == "healthy":
+        return True
+    rivals = [one for one in others if one.incident != "healthy" and _stands(one) and one.weight >= first.weight]
+    return first.weight > _HALF and _stands(first) and not rivals
+
+
+def _stands(hypothesis: Hypothesis) -> bool:
+    return set(hypothesis.against) <= {say("seldom")}
 
 
 def sentence(ranked: Sequence[Hypothesis]) -> str:
@@ -286,7 +289,7 @@ def sentence(ranked: Sequence[Hypothesis]) -> str:
         return say("healthy", told=first.explains[0], against=first.against[0])
     return say(
         "sentence",
-        likely=is_likely(first),
+        likely=is_likely(ranked),
         incident=first.incident,
         why=first.explains[0],
         others=[one.incident for one in others] or None,

@@ -13,11 +13,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Episode, Facts, span
 from mqlab.findings import Evidence, Finding, Result
 from mqlab.known_errors import PREFIX, known_errors, of_class, words
 from mqlab.mqtt import ends
 from mqlab.plugins import remembered
+from mqlab.rocketmq.members import HEARTBEATS
 from mqlab.rows import Shape
 from mqlab.shared.actors import log_end
 from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
@@ -61,6 +62,8 @@ _PASTE = 20
 """Records of what somebody copied by hand: he left out what does not matter."""
 _FAILOVER = ("coordinator-lost", "no-controller")
 """Events that a start prints until somebody leads."""
+_NOT_LATEST = "not latest"
+"""Why a pull is refused whose subscription is newer than the one that the broker heard of."""
 _STOPPED = ("log-truncated", "replica-fetch-failed")
 """Events that follow where a broker is stopped in good order, and others lead on meanwhile."""
 _SPARK = re.compile(r"spark-kafka-source-.*-driver-\d+$")
@@ -140,7 +143,7 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
                 else abnormal(facts, e)
             )
         ]
-        told = [e for e in told if not _passes(facts, begun, e)]
+        told = [e for e in told if not (_passes(facts, begun, e) or _awaits_heartbeat(facts, e))]
         left = [e for e in told if not explained(e.first_at, findings, classes)]
         lines = sum(e.count for e in left)
         if lines >= _AGAIN.get(sign, 1) or (lines and lines * _FEW >= records):
@@ -187,6 +190,16 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
         )
         return asked and not later
     return episode.kind in _EMPTY and _is_over(facts, episode, at)
+
+
+def _awaits_heartbeat(facts: Facts, episode: Episode) -> bool:
+    """A consumer that starts pulls before the heartbeat that tells the broker of its subscription, and is refused."""
+    if episode.kind != "subscription-missing" or episode.reason != _NOT_LATEST:
+        return False
+    missing = [e for e in facts.of_kind(episode.kind) if (e.group, e.reason) == (episode.group, episode.reason)]
+    since, until = span(at for e in missing for at in (e.first_at, e.last_at))
+    changed = any(e.group == episode.group for e in facts.of_kind("subscription-changed"))
+    return not changed and since is not None and until is not None and until - since <= HEARTBEATS
 
 
 def _is_over(facts: Facts, episode: Episode, at: float) -> bool:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 from report_example import at, diagnosis, example, oversize, split_loop
 
+from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import NotChecked
 from mqlab.facts import Episode
 from mqlab.findings import Certainty, Change, Evidence, Moment, Severity
@@ -57,9 +58,7 @@ def test_each_link_of_the_chain_has_its_proof():
         text for _, text, *_ in links(told(diagnosis(loop, before)))
     }
     assert links(told(diagnosis(loop, noise))) == [
-        ("Mechanism", "A batch above the broker's limit but within `batch.size` is refused, split into the same batch "
-         "and resent at once. This goes on until `delivery.timeout.ms`, until the heap is full, or for ever.",
-         "#F1", False),
+        ("Mechanism", INCIDENTS["batch-split-loop"].what, "#F1", False),
         ("Amplifier", "max.message.bytes = 1048588 (topic plant-telemetry): the limit", "#F1-e2", False),
         ("Consequence", "658 MB were sent for nothing", "#F1-excess_bytes", False),
         ("Consequence", "log-explosion: One shape fills the log", "#F2", False),

@@ -175,10 +175,15 @@ def measured(
     if sums.rejected is not None:
         found |= sums.rejected.measures("bytes_rejected")
         if "healthy_factor" in found:  # What was rejected was sent for nothing, whether or not it came in before.
-            wasted = _wasted(found, sums.rejected)
+            wasted = _wasted(found, _less(sums.rejected, sums.oversize))
             found = {name: value for name, value in found.items() if not name.startswith("excess_bytes")}
             found |= wasted.measures("excess_bytes") if wasted.likely > 0 else {}
     return found
+
+
+def _less(rejected: Interval, single: float) -> Interval:
+    """What was *rejected* without *single* records over the limit, which no loop sent again."""
+    return Interval(*(max(0.0, end - single) for end in (rejected.low, rejected.likely, rejected.high)))
 
 
 def _wasted(found: Mapping[str, float], rejected: Interval) -> Interval:

@@ -102,6 +102,17 @@ def test_measures_of_the_card_are_bytes_and_ratios():
     ]  # fmt: skip
 
 
+def test_single_records_over_the_limit_are_no_bytes_of_the_loop():
+    single = episode("record-too-large", 330, "clients/app.log", client_id="app", topic="orders", left=5_000_000)
+    more = [0] * 31 + [SENT_BY_LOOP] * 6 + [0] * 24
+    rejected = [sum(more[: n + 1]) + (5_000_000 if n > 33 else 0) for n in range(61)]
+    counted = series("broker.bytes_rejected", rejected, **BROKER)
+    finding = batch_split_loop.detect(facts(*IDEMPOTENT, CARD, OUTGOING, counted, ACCEPTED, single)).findings[0]
+    (resent, *_) = finding.ledger.stages
+    assert finding.measures["bytes_rejected"] == 6 * SENT_BY_LOOP + 5_000_000
+    assert finding.measures["excess_bytes"] == resent.bytes == 6 * SENT_BY_LOOP
+
+
 def test_lines_without_a_date_are_joined_to_the_counter_of_the_same_client():
     undated = tuple(replace(e, first_at=None, last_at=None) for e in LOOP)
     (finding,) = batch_split_loop.detect(facts(version("3.9.1"), BIG, LIMIT, undated, COUNTED, CARD, log())).findings

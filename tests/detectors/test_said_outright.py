@@ -12,6 +12,7 @@ from mqlab.detectors.known_errors import EXPLAINS, RULES
 from mqlab.findings import Certainty, Severity, finding
 from mqlab.known_errors import known_errors
 from mqlab.precedence import ordered_by_weight
+from mqlab.screen import screen
 from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
 from mqlab.verdict import diagnose
@@ -476,6 +477,15 @@ def test_a_client_that_its_broker_and_its_own_log_know_counts_once_under_its_id(
     several = found("broker-unreachable", *own, episode("client-configured", 60, client_id="till-4"),
                     again(LEAD["broker-unreachable"], 1800, 300))  # fmt: skip
     assert several.subject == "app", "its log names two clients: it may be either"
+
+
+@pytest.mark.parametrize(("seconds", "goes_on"), [(0, False), (30, True)])
+def test_what_was_seen_at_the_very_end_and_in_one_moment_is_not_known_to_go_on(seconds, goes_on):
+    error = lasting("broker-overloaded")
+    one = found("broker-overloaded", LOG, said(error, 3590 - seconds, 3, until=3590))
+    assert (one.ongoing, one.goes_on) == (True, goes_on)
+    status = screen(diagnose(facts(LOG, said(error, 3590 - seconds, 3, until=3590))), ["app.log"])
+    assert ("STILL OPEN" in status, "last seen 10:59:50" in status) == (goes_on, not goes_on)
 
 
 @pytest.mark.parametrize(

@@ -134,3 +134,36 @@ def test_lines_that_are_pasted_together_are_explained_once_each():
 def test_a_line_that_is_no_error_is_said_to_be_none():
     line = "[2026-03-02 09:00:00,000] INFO [GroupCoordinator 1]: Stabilized group tills generation 4 (kafka.coordinator.group)"
     assert "no known error" in explained(line)
+
+
+STORED = "2026-03-02 16:47:05 INFO StoreStatsService - [PAGECACHERT] TotalPut 48, PutMessageDistributeTime [<=0ms]:11 [500ms~1s]:1 [1~2s]:{} [10s~]:0"
+ALARM = "2026-03-02T08:41:15.690699+00:00 [warning] msg: alarm_is_activated, mfa: emqx_alarm:do_actions/3(418), message: <<>>, name: {}"
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        (STORED.format(2), ["rocketmq-put-seconds"]),
+        (STORED.format(0), []),
+        (
+            "2026-03-02 16:47:05 ERROR main - RemotingConnectException: connect to <null> failed",
+            ["rocketmq-name-server-unreachable"],
+        ),
+        (
+            "2026-03-02 16:47:05 ERROR main - RemotingConnectException: connect to 10.9.1.12:10911 failed",
+            ["rocketmq-connect-failed"],
+        ),
+        (
+            "2026-03-02 16:47:05 ERROR main - MQClientException: No route info for this topic, SEATS",
+            ["rocketmq-no-route"],
+        ),
+        (ALARM.format("high_process_memory_usage"), ["emqx-alarm-memory"]),
+        (ALARM.format("high_cpu_usage"), ["emqx-alarm-load"]),
+    ],
+)
+def test_an_error_is_told_from_what_looks_like_it(line, names):
+    _, events = read([line], "application-log")
+    known = known_errors().values()
+    assert [
+        e.name for event in events for e in known if e.kind == event["kind"] and e.says(event["reason"], line)
+    ] == names

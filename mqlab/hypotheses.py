@@ -118,8 +118,7 @@ def hypotheses(
     with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
-    said = _is_excerpt(facts) and (any(f.facts.get("error") for f in findings) or any(map(_is_error, named)))
-    is_calm = not (symptoms or often or said or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
+    is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
     if not (is_calm and anything(facts)):
         return likely
     first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
@@ -214,12 +213,8 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
     return mark.kind in trouble() or mark.kind not in words()
 
 
-def _is_error(mark: Mark) -> bool:
-    return mark.kind.startswith(PREFIX)
-
-
 def _is_excerpt(facts: Facts) -> bool:
-    """So few lines that an error among them is what they were shown for."""
+    """So few lines that no log is there whole."""
     return sum(c.lines for c in facts.coverage) < LONG
 
 

@@ -522,8 +522,24 @@ def test_who_missed_a_broker_says_which_one_it_reaches_again(form, line, peer):
 
 def test_the_cause_that_is_told_is_the_one_that_the_lines_hint_at():
     error = known_errors()["go-dial-failed"]
-    refused, cut, unknown = error.causes
+    refused, cut, unknown, loopback = error.causes
     for reason, cause in (("connection refused", refused), ("no route to host", cut), ("no such host", unknown)):
         told = again(error, 1800, 300, reason=reason, text="dial tcp 10.9.0.2:1883: connect")
         assert f"Most often: {cause}." in found("broker-unreachable", LOG, told).statement
     assert f"Most often: {refused}." in found("broker-unreachable", LOG, again(error, 1800, 300, text="dial")).statement
+    own = again(error, 1800, 300, reason="connection refused", text="dial tcp 127.0.0.1:9092: connect: refused")
+    assert f"Most often: {loopback}." in found("broker-unreachable", LOG, own).statement
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("localhost:9092/bootstrap: Connect to ipv4#127.0.0.1:9092 failed: Connection refused", 0),
+        ("localhost:9092/1: Connect to ipv4#127.0.0.1:9092 failed: Connection refused", 1),
+        ("till-1:9092/1: Connect to ipv4#10.0.0.7:9092 failed: Connection refused", 0),
+        ("till-1:9092/1: Connect to ipv4#10.0.0.7:9092 failed: Connection timed out", 2),
+    ],
+)
+def test_a_loopback_address_that_a_broker_advertises_is_told_from_a_bootstrap_address(line, number):
+    error = known_errors()["librdkafka-connect-failed"]
+    assert error.cause([(None, line)]) == error.causes[number]

@@ -133,6 +133,8 @@ class Delivery:
     sources: tuple[str, ...]
     """Ledgers that note the message, one as often as it does."""
     messages: int
+    times: tuple[float, ...] = ()
+    """When each of *sources* noted it, to the second; empty where that is as often as most messages of the queue."""
 
 
 @dataclass(frozen=True, slots=True)

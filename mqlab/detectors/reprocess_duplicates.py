@@ -69,13 +69,13 @@ def _handed_over(facts: Facts) -> bool:
 def _finding(facts: Facts, repeated: Repeats) -> Finding:
     explained = sum(extra for _, extra in repeated.by_change)
     proven = explained >= NEARLY_ALL * repeated.extra and repeated.fitting >= NEARLY_ALL * explained
-    moments = [change.at for change, _ in repeated.by_change] or repeated.span
+    since, until = repeated.span
     gap = commit_gap(facts, repeated.group, repeated.topic)
     return finding(
         INCIDENT,
         f"{repeated.group}/{repeated.topic}",
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (moments[0], moments[-1]),
+        (since, until),
         severity=_severity(facts, repeated),
         slots={
             **{"group": repeated.group, "topic": repeated.topic, "after": _after(repeated)},
@@ -88,7 +88,7 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
             "most_times_handled": repeated.most,
             "changes_with_repeats": len(repeated.by_change),
             "commit_interval_seconds": gap if gap is not None and gap > GRID else None,
-            **waited(facts, repeated.group, min(moments[0], repeated.span[0]), max(moments[-1], repeated.span[1])),
+            **waited(facts, repeated.group, since, until),
         },
         evidence=_evidence(facts, repeated),
         facts={"ledgers": ", ".join(repeated.sources)},

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -28,6 +28,8 @@ from mqlab.words import Text
 
 say = words.room("rebalances")
 
+TO_THE_SECOND = 1.0
+"""Seconds by which ``Delivery.times`` may be early."""
 _FAULTS = frozenset({Behind.POLL_TIMEOUT, Behind.EXPIRY})
 
 
@@ -36,6 +38,8 @@ class Change:
     """A moment at which partitions of a group changed hands."""
 
     at: float
+    until: float
+    """When their next owners had them."""
     what: Text
     """In a few words."""
     fault: bool
@@ -63,11 +67,12 @@ class Repeats:
     """Of the extra ones, those of records that several members note."""
     sources: tuple[str, ...]
     span: tuple[float, float]
-    """In which those records were handled for the first time, to ten seconds."""
+    """In which those records were handled again, to the second; where that is not known for the first time, to ten."""
     by_change: tuple[tuple[Change, int], ...]
-    """Extra ones by the change that followed their first handling."""
+    """Extra ones by the last change before they were handled again; where that is not known, by the change that
+    followed their first handling."""
     fitting: int
-    """Of those, the ones that were first handled after the last commit before the change."""
+    """Of those, the ones whose handling before was after the last commit before the change."""
     at_most: bool
     """The log gave places to other records: some of the extra ones may be copies that a producer stored."""
 
@@ -86,14 +91,16 @@ def changes(facts: Facts, group: str) -> tuple[Change, ...]:
     """Rebalances of *group* from which on partitions had other owners, and static members that were replaced."""
     found = [
         Change(
-            r.started, r.what,
+            r.started, r.stabilised or r.started, r.what,
             r.behind in _FAULTS or r.trigger is Trigger.STATIC_FENCED, r.behind is Behind.CRASH, r.evidence[:1],
         )
         for r in history(facts, group)
     ]  # fmt: skip
     for episode in facts.of_kind("static-member-replaced", "static-member-fenced"):
         if episode.group in (group, None) and episode.first_at is not None:
-            found.append(Change(episode.first_at, say("static-replaced"), True, False, (episode.first,)))
+            found.append(
+                Change(episode.first_at, episode.first_at, say("static-replaced"), True, False, (episode.first,))
+            )
     return tuple(sorted(found, key=lambda change: (change.at, change.what)))
 
 
@@ -122,14 +129,14 @@ def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeat
     doubled = [(d, noted) for d, noted in own if len(noted) > 1]
     known = changes(facts, group)
     behind: dict[int, int] = defaultdict(int)
-    fitting, commits = 0, _commits(facts, group, topic)
+    fitting, commits, span = 0, _commits(facts, group, topic), list[float]()
     for delivery, noted in doubled:
-        number = bisect_left(known, delivery.at, key=lambda change: change.at)
-        if number < len(known):
-            times = _extra(delivery, noted)
-            behind[number] += times
-            last = _last_commit(commits.get(delivery.queue, ()), known[number].at)
-            fitting += times if last is None or delivery.at + GRID >= last else 0
+        for before, again, number in _handlings(delivery, sources, noted, known):
+            span.append(again)
+            if number is not None:
+                behind[number] += delivery.messages
+                last = _last_commit(commits.get(delivery.queue, ()), known[number].at)
+                fitting += delivery.messages if last is None or before + GRID >= last else 0
     return Repeats(
         group,
         topic,
@@ -139,11 +146,29 @@ def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeat
         most=max((len(noted) for _, noted in own), default=0),
         across=sum(_extra(d, noted) for d, noted in doubled if len(set(noted)) > 1),
         sources=tuple(sorted({s for _, noted in own for s in noted})),
-        span=(min((d.at for d, _ in doubled), default=0.0), max((d.at + GRID for d, _ in doubled), default=0.0)),
+        span=(min(span, default=0.0), max(span, default=0.0)),
         by_change=tuple((known[number], behind[number]) for number in sorted(behind)),
         fitting=fitting,
         at_most=any(f.overwritten for f in facts.fates if f.topic == topic),
     )
+
+
+def _handlings(
+    delivery: Delivery, sources: frozenset[str], noted: Sequence[str], known: Sequence[Change]
+) -> Iterator[tuple[float, float, int | None]]:
+    """Each time that a record was handled again: when it was before, when it was then, and which change led to it.
+
+    That is the last one in between; of records whose times are not known the first one after they were handled.
+    """
+    times = sorted(at for source, at in zip(delivery.sources, delivery.times, strict=False) if source in sources)
+    for before, again in pairwise(times):
+        number = bisect_left(known, again + TO_THE_SECOND, key=lambda change: change.at) - 1
+        yield before, again, number if number >= 0 and known[number].until + TO_THE_SECOND > before else None
+    if not times:
+        number = bisect_left(known, delivery.at, key=lambda change: change.at)
+        told = number < len(known)
+        for _ in noted[1:]:
+            yield delivery.at, known[number].at if told else delivery.at, number if told else None
 
 
 def _extra(delivery: Delivery, noted: Sequence[str]) -> int:

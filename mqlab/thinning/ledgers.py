@@ -53,6 +53,7 @@ def parts(rows: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
 
 _UNDATED = pl.col("role").is_in(["stored", "dump"])
 _BEGIN = (pl.col("wall") // MICROS * SECONDS).alias("at")
+_SECOND = 1_000_000
 _COLUMNS = (
     "source", "line", "role", "told", "party", "group", "topic", "queue", "position", "key", "status", "wall",
     "dup", "qos", "retained",
@@ -162,20 +163,23 @@ def tallies(ledger: pl.DataFrame) -> pl.DataFrame:
 
 
 def deliveries(ledger: pl.DataFrame) -> pl.DataFrame:
-    """Source (of the first ledger), topic, queue, at (seconds, of the first time), sources and messages.
+    """Source (of the first ledger), topic, queue, at (seconds, of the first time), sources, times and messages.
 
     Only what was received, consumed or processed. The sources of a message are sorted; one that notes it twice stands
-    there twice.
+    there twice. ``times`` are the seconds at which each did, of messages that are noted more often than most.
     """
     handled = ledger.filter(fates.HANDLED & pl.col("wall").is_not_null() & (PLACED | pl.col("key").is_not_null()))
-    told = handled.sort("source").select(
-        "source", "topic", "scope", _BEGIN,
+    told = handled.sort("source", "wall").select(
+        "source", "topic", "scope", _BEGIN, (pl.col("wall") // _SECOND).alias("second"),
         pl.col("queue").fill_null(""),
         pl.when(PLACED).then("position").alias("position"),
         pl.when(~PLACED).then("key").alias("key"),
     )  # fmt: skip
     messages = told.group_by("scope", "queue", "position", "key").agg(
-        pl.col("topic").first(), pl.col("at").min(), pl.col("source").alias("sources")
+        pl.col("topic").first(), pl.col("at").min(), pl.col("source").alias("sources"), pl.col("second").alias("times")
     )
-    counted = messages.group_by("topic", "queue", "at", "sources").agg(pl.len().alias("messages"))
+    often = pl.col("sources").list.len()
+    usual = often.mode().min().over("scope", "queue")
+    again = messages.with_columns(pl.when(often > usual).then("times").otherwise(pl.col("times").list.head(0)))
+    counted = again.group_by("topic", "queue", "at", "sources", "times").agg(pl.len().alias("messages"))
     return counted.with_columns(pl.col("sources").list.first().alias("source"))

@@ -17,10 +17,10 @@ A, B = "clients/a-processed.csv", "clients/b-processed.csv"
 LOG = log("logs/server.log", "kafka-broker-log")
 
 
-def handled(when, messages, *sources, queue="0", topic=TOPIC):
-    """*messages*, first handled within ten seconds, that these ledgers note."""
+def handled(when, messages, *sources, queue="0", topic=TOPIC, times=()):
+    """*messages*, first handled within ten seconds, that these ledgers note, at these seconds where they are known."""
     tallies = [Tally(at(when), "processed", topic, queue, messages, s, 2) for s in sources]
-    return [*tallies, Delivery(at(when), topic, queue, tuple(sorted(sources)), messages)]
+    return [*tallies, Delivery(at(when), topic, queue, tuple(sorted(sources)), messages, tuple(map(at, times)))]
 
 
 def members(*names, group=GROUP):
@@ -69,6 +69,32 @@ def test_records_of_two_members_before_a_change_were_handed_out_again():
     assert finding.measures["records_handled"] == 1800
     assert "900 of 1,800 records" in finding.statement
     assert finding.evidence[0].text.startswith("Preparing to rebalance group billing")
+
+
+TWICE = coordinator(
+    f"{JOINED}\n10:02:00 expired {{a1}}\n10:02:00 preparing 1 removing member {{a1}} on heartbeat expiration\n"
+    "10:02:01 stable 2 1\n10:02:07 new {c1}\n"
+    "10:02:07 preparing 2 Adding new member {c1} with group instance id None\n10:02:08 stable 3 2"
+)
+
+
+def test_what_is_handled_again_follows_the_last_change_before_that_and_ends_with_it():
+    again = [handled(50, 900, A), handled(110, 40, A, B, times=(115, 124)), handled(120, 8, A, B, times=(126, 151))]
+    (finding,) = reprocess_duplicates.detect(facts(MEMBERS, TWICE, *again, LOG)).findings
+    assert "40 after heartbeat expiry" in finding.statement
+    assert "8 after join" in finding.statement
+    assert (finding.started_at.timestamp(), finding.ended_at.timestamp()) == (at(124), at(151))
+
+
+def test_what_was_handled_again_before_any_change_of_members_is_of_none():
+    copies = [
+        handled(50, 900, A),
+        handled(60, 300, A, A, B, times=(61, 62, 130)),
+        handled(60, 500, A, A, times=(61, 62)),
+    ]
+    (finding,) = reprocess_duplicates.detect(facts(MEMBERS, KILLED, *copies, LOG)).findings
+    assert finding.certainty is Certainty.LIKELY
+    assert ": 300 after heartbeat expiry" in finding.statement
 
 
 def test_each_time_beyond_the_first_counts():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from enum import Enum
 from itertools import pairwise
 
 from mqlab import words
@@ -27,16 +28,24 @@ _PAYLOAD = "payload="
 """How applications tell what they handed over: less than a record, which holds its key and headers besides."""
 
 
+class Place(Enum):
+    """Who refused a record."""
+
+    CLIENT = "client"
+    BROKER = "broker"
+    UNKNOWN = "unknown"
+
+
 def detect(facts: Facts) -> Result:
     """One finding a client and place of refusal."""
-    groups: dict[tuple[str, bool], list[Episode]] = {}
+    groups: dict[tuple[str, Place], list[Episode]] = {}
     for client, episodes in actors.by_client(facts, _refusals(facts)).items():
         for episode in episodes:
-            groups.setdefault((client, episode.reason == IN_CLIENT), []).append(episode)
+            groups.setdefault((client, _place(episode)), []).append(episode)
     if groups:
         again = frozenset(r.client for r in resending.found(facts))
         return Result(
-            tuple(_finding(facts, client, own, episodes, again) for (client, own), episodes in groups.items())
+            tuple(_finding(facts, client, place, episodes, again) for (client, place), episodes in groups.items())
         )
     errors = facts.named("producer.record_errors")
     if actors.producers_told(facts):
@@ -48,11 +57,23 @@ def detect(facts: Facts) -> Result:
 
 _KILLED = "task-killed"
 _CAUSE = re.compile(r"Caused by:")
+_ONE_RECORD = 1.0
+"""Seconds within which two lines of a log tell of one record: its name first, and then why."""
+
+
+def _place(episode: Episode) -> Place:
+    if episode.reason is None:
+        return Place.UNKNOWN
+    return Place.CLIENT if episode.reason == IN_CLIENT else Place.BROKER
 
 
 def _refusals(facts: Facts) -> list[Episode]:
-    """Lines of refused records, each once: the death of a task names the refusal that it died of as its cause again."""
-    every = facts.of_kind("record-too-large")
+    """Lines of refused records, each once: the death of a task names the refusal that it died of as its cause again.
+
+    So does a line without a reason beside the one that tells it.
+    """
+    lines = facts.of_kind("record-too-large")
+    every = [e for e in lines if not any(_is_explained(e, other) for other in lines)]
     deaths = {(e.source, e.first_at) for e in facts.of_kind(_KILLED)}
     own = [e for e in every if not _CAUSE.match(e.first.text)]
     told = {(e.source, e.value_max) for e in own}
@@ -60,17 +81,30 @@ def _refusals(facts: Facts) -> list[Episode]:
     return [e for e in every if e not in again or (e.source, e.value_max) not in told]
 
 
-def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
+def _is_explained(episode: Episode, other: Episode) -> bool:
+    """The *other* tells of the same records, and who refused them."""
+    if _place(episode) is not Place.UNKNOWN or _place(other) is Place.UNKNOWN or episode.source != other.source:
+        return False
+    if episode.first_at is None or other.first_at is None:
+        return False
+    return abs(episode.first_at - other.first_at) <= _ONE_RECORD and episode.count <= other.count
+
+
+def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
+    in_client = place is Place.CLIENT
     count = sum(e.count for e in episodes)
     first, last = actors.span(episodes)
     topic = next((e.topic for e in episodes if e.topic), None)
     largest = max((e.value_max or 0 for e in episodes), default=0)
     if in_client:
         limit = configured.producer_value(facts, client, "max.request.size", first)
+    elif place is Place.UNKNOWN:
+        limit = None
     else:
         # Java's error names no topic: then it may be the limit of any topic that has its own.
         whose = topic or not any(s.key == "max.message.bytes" and s.owner for s in facts.settings)
         limit = configured.limit(facts, topic, first) if whose else None
+    limit = limit if limit and limit.setting else None  # a default is no sign that nobody set another
     ongoing = _ongoing(facts, client, episodes, last) and (in_client or not _lifted(facts, topic, largest, last))
     resubmitted = client in again and not in_client
     counted = resending.counted(facts, client, "producer.record_errors", first, last)
@@ -84,7 +118,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         name=client + ("/client-side" if in_client else ""),
         slots={
             "client": client,
-            "place": "client" if in_client else "broker",
+            "place": place,
             "key": limit.key if limit else None,
             "limit": limit.value if limit else None,
             "resubmitted": resubmitted,
@@ -121,7 +155,9 @@ def _ongoing(facts: Facts, client: str, episodes: Sequence[Episode], last: float
     moments = sorted(e.first_at for e in episodes if e.first_at is not None)
     gaps = [b - a for a, b in pairwise(moments)]
     several = gaps and sum(e.count for e in episodes) > 2
-    due = last + (2 * max(gaps) if several else max(60.0, 2 * sum(gaps)))
+    if not several:
+        return False
+    due = last + 2 * max(gaps)
     return max(end, _quiet_until(facts, client, last)) < due
 
 

@@ -107,7 +107,7 @@ def _counted(facts: Facts, loop: CountedLoop) -> Finding:
             "client": loop.client,
             "split_count": ledger.count,
             "rejected": sums.rejected.likely if sums and sums.rejected else None,
-            "accepted": sums.accepted if sums else None,
+            "accepted": sums.accepted.likely if sums and sums.accepted else None,
         },
         measures=ledger.measures or {},
         evidence=(

@@ -66,6 +66,28 @@ def rise(
     return found.value if found else None
 
 
+GAP = 1.5
+"""Scrapes apart from which samples leave a gap: one was missed."""
+
+
+def evenly(
+    series: Iterable[Series], start: float, end: float, scraped: Mapping[str, float] | None = None
+) -> float | None:
+    """Like ``rise``, for what goes on all the time: of a gap that is cut by an edge of the window its share by time."""
+    own = list(series)
+    known = rise(own, start, end, scraped)
+    if known is None:
+        return None
+    usual = GAP * (scrape(own) or 0.0)
+    cut = 0.0
+    for one in own:
+        around = _around(one.points, start, end)
+        for (a, _), (b, _), step in zip(around, around[1:], _steps(around), strict=False):
+            outside = max(0.0, start - a) + max(0.0, b - end)
+            cut += step * min(1.0, outside / (b - a)) if b - a > usual else 0.0
+    return known - cut
+
+
 def _around(points: Points, start: float, end: float) -> Points:
     times = [at for at, _ in points]
     first = max(0, bisect_right(times, start) - 1)
@@ -88,7 +110,7 @@ def _born(one: Series, start: float, end: float, scraped: Mapping[str, float] | 
     if not one.points or scraped is None:
         return 0.0
     first, value = one.points[0]
-    late = first - end > 1.5 * (scrape([one]) or 0.0)
+    late = first - end > GAP * (scrape([one]) or 0.0)
     return value if first > start and scraped.get(_exporter(one), first) < first and not late else 0.0
 
 

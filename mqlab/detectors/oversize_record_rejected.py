@@ -7,15 +7,15 @@ Quiet: batches that are split (batch-split-loop), records that an application su
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import median_low
 
 from mqlab import words
 from mqlab.delivery import refused_writes
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.shared import actors, configured, flows
+from mqlab.shared import actors, configured, failures, flows
 from mqlab.shared.wording import sample
 from mqlab.traffic import resending, split_bytes
 from mqlab.traffic.resending import IN_CLIENT
@@ -30,7 +30,7 @@ _PAYLOAD = "payload="
 def detect(facts: Facts) -> Result:
     """One finding a client and place of refusal."""
     groups: dict[tuple[str, bool], list[Episode]] = {}
-    for client, episodes in actors.by_client(facts, _refusals(facts)).items():
+    for client, episodes in actors.by_client(facts, failures.oversize(facts)).items():
         for episode in episodes:
             groups.setdefault((client, episode.reason == IN_CLIENT), []).append(episode)
     if groups:
@@ -44,20 +44,6 @@ def detect(facts: Facts) -> Result:
     if any(value for series in errors for _, value in series.points):
         return Result(missing=(say("no-log"),))
     return CLEAR if errors or flows.nothing_rejected(facts) else Result(missing=(say("no-producers"),))
-
-
-_KILLED = "task-killed"
-_CAUSE = re.compile(r"Caused by:")
-
-
-def _refusals(facts: Facts) -> list[Episode]:
-    """Lines of refused records, each once: the death of a task names the refusal that it died of as its cause again."""
-    every = facts.of_kind("record-too-large")
-    deaths = {(e.source, e.first_at) for e in facts.of_kind(_KILLED)}
-    own = [e for e in every if not _CAUSE.match(e.first.text)]
-    told = {(e.source, e.value_max) for e in own}
-    again = [e for e in every if _CAUSE.match(e.first.text) and (e.source, e.first_at) in deaths]
-    return [e for e in every if e not in again or (e.source, e.value_max) not in told]
 
 
 def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
@@ -114,14 +100,17 @@ def _rejected(facts: Facts, client: str, topic: str | None, first: float | None,
 
 
 def _ongoing(facts: Facts, client: str, episodes: Sequence[Episode], last: float | None) -> bool:
-    """Open where the log, or a counter that goes on after it, ends before the next failure was due."""
+    """Open where the log, or a counter that goes on after it, ends before the next failure was due.
+
+    Due is as usual: the longest pause may be one in which nothing was sent.
+    """
     end = actors.log_end(facts, {episodes[0].source})
     if last is None or end is None:
         return False
     moments = sorted(e.first_at for e in episodes if e.first_at is not None)
     gaps = [b - a for a, b in pairwise(moments)]
     several = gaps and sum(e.count for e in episodes) > 2
-    due = last + (2 * max(gaps) if several else max(60.0, 2 * sum(gaps)))
+    due = last + (2 * median_low(gaps) if several else max(60.0, 2 * sum(gaps)))
     return max(end, _quiet_until(facts, client, last)) < due
 
 

@@ -248,14 +248,22 @@ def test_one_broker_that_stops_in_good_order_and_comes_back_is_a_rolling_restart
     (one,) = rolling_restart.detect(facts(rotated)).findings
     assert (one.severity, one.measures) == (Severity.NOTICE, {"brokers": 1, "longest_outage_seconds": 15})
     assert one.statement.startswith(
-        "Broker 1 shut down cleanly at 10:00:00 UTC and was back at 10:00:15 UTC, after 15.0 s"
+        "Broker 1 shut down cleanly at 10:00:00 UTC and was back at 10:00:15 UTC; it was away for at most 15.0 s."
     )
     assert one.statement.endswith("No other broker restart is in the material.")
 
 
+def test_an_outage_begins_when_the_stop_is_done():
+    stops = [(b, n, n + took) for b, n, took in (("1", 0, 2), ("2", 60, 14))]
+    rows = [(restart(b, n), episode("broker-stopped", done, f"kafka-{b}/server.log", node=b)) for b, n, done in stops]
+    (one,) = rolling_restart.detect(facts(*rows)).findings
+    assert one.measures["longest_outage_seconds"] == 13
+    assert one.statement.endswith("The longest outage was 13.0 s.")
+
+
 def test_that_no_other_broker_restarted_is_not_said_where_another_one_started():
     (one,) = rolling_restart.detect(facts(restart("1", 0), restart("2", 60, orderly=False))).findings
-    assert one.statement.endswith("after 15.0 s.")
+    assert one.statement.endswith("at most 15.0 s.")
 
 
 def test_one_broker_that_comes_back_without_an_orderly_stop_or_too_late_is_none():

@@ -15,7 +15,7 @@ from mqlab import words
 from mqlab.delivery import refused_writes
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.shared import actors, configured, failures, flows
+from mqlab.shared import actors, configured, counters, failures, flows
 from mqlab.shared.wording import sample
 from mqlab.traffic import resending, split_bytes
 from mqlab.traffic.resending import IN_CLIENT
@@ -76,6 +76,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
             "resubmitted": resubmitted,
             "payload": _PAYLOAD in actors.latest(episodes).last.text and not in_client,
             "ongoing": ongoing,
+            "counter": counters.queried(facts, "producer.record_errors", client),
         },
         measures={
             "rejected_sends" if resubmitted else "rejected_records": count,

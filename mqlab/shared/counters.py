@@ -7,6 +7,7 @@ A ratio that stood at one level before and at another for a while, or to the end
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,6 +52,14 @@ def increase(
         resets += sum(b[1] < a[1] for a, b in pairwise(cut))
         since, until = min(since, cut[0][0]), max(until, cut[-1][0])
     return Increase(total, since, until, resets) if since <= until else None
+
+
+_PROMETHEUS = re.compile(r"[A-Za-z_:][\w:]*")
+
+
+def queried(facts: Facts, name: str, client: str) -> str | None:
+    """What Prometheus calls the counter *name* of this client; None where no metric of the material is it."""
+    return next((s.original for s in of_client(facts, name, client) if _PROMETHEUS.fullmatch(s.original)), None)
 
 
 def of_client(facts: Facts, name: str, client: str) -> list[Series]:

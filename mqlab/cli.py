@@ -30,7 +30,7 @@ from mqlab.verbs.session import session
 LATER = {
     "capture": (
         "mqlab.gather.commands",
-        "Gather from running brokers what triage reads; change nothing.",
+        "Collect data from running brokers for triage; read-only.",
     ),
     "compare": (
         "mqlab.verbs.comparing",
@@ -43,12 +43,12 @@ LATER = {
     ),
     "lab": (
         "mqlab.lab.verb",
-        "Start real brokers here and make incidents on purpose.",
+        "Start real brokers here and cause incidents on purpose.",
     ),
     "notebook": ("mqlab.verbs.notebook", "List the notebooks, copy one, or open one for your material."),
     "plugin": (
         "mqlab.plugin_check.verb",
-        "Begin and try a plug-in: formats, rules, known errors.",
+        "Create and test a plug-in: formats, rules, known errors.",
     ),
     "redact": (
         "mqlab.gather.redact_command",
@@ -71,7 +71,7 @@ class _Verbs(Verbs):
     headings: ClassVar = {
         "Answer": ("triage", "show", "audit", "rebalances", "drain", "what-if", "compare"),
         "Report": ("report", "history", "notebook"),
-        "Gather": ("capture", "checklist", "redact"),
+        "Collect": ("capture", "checklist", "redact"),
         "Learn": ("demo", "train", "lab"),
         "Look up": ("explain", "incidents", "formats"),
         "Set up": ("doctor", "session", "completion", "plugin"),
@@ -96,7 +96,7 @@ class _Verbs(Verbs):
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST})
 @click.version_option(__version__, prog_name="mqlab")
 def commands() -> None:
-    """Turn what was gathered in a message-broker incident into a verdict with its proof."""
+    """Diagnose a message-broker incident from its logs, metrics and command output, with evidence."""
 
 
 _KEPT = ("plugins", "since", "until", "group", "topic", "client", "log_tz", "ledger")
@@ -113,8 +113,10 @@ def _narrowing(material: Mapping[str, Any]) -> Iterator[str]:
 @commands.command()
 @common
 @written
-@click.option("--why", is_flag=True, help="Add each class that could not be checked and the commands that help.")
-@click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
+@click.option(
+    "--why", is_flag=True, help="Also list each class that could not be checked, with the commands that help."
+)
+@click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for a critical finding.")
 def triage(form: str, output: str | None, why: bool, exit_code: bool, **material: Any) -> int:
     """Print one screen: what happened, what proves it, what to do."""
     from mqlab import jsonout, screen
@@ -134,13 +136,11 @@ def triage(form: str, output: str | None, why: bool, exit_code: bool, **material
 @commands.command()
 @common
 @written
-@click.option(
-    "--exit-code", is_flag=True, help="Exit with 2 where something was lost or doubled, 1 where nobody knows."
-)
+@click.option("--exit-code", is_flag=True, help="Exit with 2 if messages were lost or duplicated, 1 if it is unknown.")
 def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> int:
-    """Count messages: sent, stored, handled, lost, doubled.
+    """Count messages: sent, stored, handled, lost, duplicated.
 
-    Of each topic of Kafka, and of MQTT; acknowledged ones, too.
+    For each Kafka topic and for MQTT, with acknowledged messages.
     """
     from mqlab.delivery.audit import audits
     from mqlab.delivery.risks import risks
@@ -168,29 +168,31 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
     "--output",
     show_default="report.html",
     type=click.Path(dir_okay=False),
-    help="The page; .md makes Markdown, .pdf a PDF with the Chromium of this machine.",
+    help="The file to write: .html, .md, or .pdf (needs Chromium on this machine).",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(["html", "md"]),
-    help="Markdown is for a ticket or a chat; by default the name of the output decides.",
+    help="Use md for a ticket or a chat (default: by the name of the output).",
 )
 @click.option(
-    "--short", is_flag=True, help="A small page for mail, two when printed; of Markdown, eight lines. Runs no notebook."
+    "--short",
+    is_flag=True,
+    help="A small page for mail, two pages when printed; Markdown: eight lines. Runs no notebook.",
 )
 @click.option(
     "--template",
     metavar="NAME|PATH",
     default="default",
     show_default=True,
-    help="default, short, or a Jinja file of your own: see docs/templates.md.",
+    help="default, short, or your own Jinja file: see docs/templates.md.",
 )
-@click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for a critical finding.")
 def report(output: str | None, form: str | None, short: bool, template: str, exit_code: bool, **material: Any) -> int:
     """Write the postmortem as one HTML file, Markdown or PDF.
 
-    Its findings lie beside it as NAME.findings.json.
+    Also writes the findings to NAME.findings.json.
     """
     from mqlab import screen
     from mqlab.languages import said
@@ -223,7 +225,7 @@ def report(output: str | None, form: str | None, short: bool, template: str, exi
 @commands.command()
 @click.argument("finding", shell_complete=classes)
 @common
-@click.option("--lines", default=5, show_default=True, help="Lines of context around each place.")
+@click.option("--lines", default=5, show_default=True, help="Lines of context around each line of evidence.")
 def show(finding: str, lines: int, **material: Any) -> int:
     """Show the evidence of one finding with the lines around it.
 
@@ -254,15 +256,17 @@ def explain(what: str, plugins: tuple[str, ...]) -> int:
 
 
 @commands.command()
-@click.option("--quiet", is_flag=True, help="Say nothing when all is well.")
-@click.option("--workspace", help="Cache folder to look at.")
-@click.option("--prepare", is_flag=True, help="First make what Java starts faster with, once for each Java and Spark.")
-@click.option("--master", help="Ask a worker of this Spark master.")
-@click.option("--remote", help="Ask a worker of this Spark Connect server.")
+@click.option("--quiet", is_flag=True, help="Print nothing if everything is in order.")
+@click.option("--workspace", help="Cache folder to check.")
+@click.option(
+    "--prepare", is_flag=True, help="First prepare Java for a faster start; needed once for each Java and Spark."
+)
+@click.option("--master", help="Check a worker of this Spark master.")
+@click.option("--remote", help="Check a worker of this Spark Connect server.")
 def doctor(quiet: bool, workspace: str | None, prepare: bool, master: str | None, remote: str | None) -> int:
     """Check Java, memory and the cache, or the workers of a cluster.
 
-    Of a cluster, whether its workers have what reading needs.
+    With --master or --remote, checks that workers have what mqlab needs.
     """
     from mqlab.cache.workspace import cache_folder
     from mqlab.spark.jvm import java, sharing

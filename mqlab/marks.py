@@ -13,15 +13,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Episode, Facts, span
 from mqlab.findings import Evidence, Finding, Result
 from mqlab.known_errors import PREFIX, known_errors, of_class, words
 from mqlab.mqtt import ends
 from mqlab.plugins import remembered
+from mqlab.rocketmq.members import HEARTBEATS
 from mqlab.rows import Shape
 from mqlab.shared.actors import log_end
 from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
 from mqlab.shared.queues import lag
+from mqlab.sources import Role
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
 from mqlab.wordings import wordings
 from mqlab.words import room
@@ -61,6 +63,8 @@ _PASTE = 20
 """Records of what somebody copied by hand: he left out what does not matter."""
 _FAILOVER = ("coordinator-lost", "no-controller")
 """Events that a start prints until somebody leads."""
+_NOT_LATEST = "not latest"
+"""Why a pull is refused whose subscription is newer than the one that the broker heard of."""
 _STOPPED = ("log-truncated", "replica-fetch-failed")
 """Events that follow where a broker is stopped in good order, and others lead on meanwhile."""
 _SPARK = re.compile(r"spark-kafka-source-.*-driver-\d+$")
@@ -140,7 +144,7 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
                 else abnormal(facts, e)
             )
         ]
-        told = [e for e in told if not _passes(facts, begun, e)]
+        told = [e for e in told if not (_passes(facts, begun, e) or _awaits_heartbeat(facts, e))]
         left = [e for e in told if not explained(e.first_at, findings, classes)]
         lines = sum(e.count for e in left)
         if lines >= _AGAIN.get(sign, 1) or (lines and lines * _FEW >= records):
@@ -189,6 +193,20 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
     return episode.kind in _EMPTY and _is_over(facts, episode, at)
 
 
+def _awaits_heartbeat(facts: Facts, episode: Episode) -> bool:
+    """A consumer that starts pulls before the heartbeat that tells the broker of its subscription, and is refused.
+
+    The broker's log shows all of them; a line of one client does not show whether it went on.
+    """
+    brokers = {c.source for c in facts.coverage if c.role is Role.BROKER_LOG}
+    if episode.kind != "subscription-missing" or episode.reason != _NOT_LATEST or episode.source not in brokers:
+        return False
+    missing = [e for e in facts.of_kind(episode.kind) if (e.group, e.reason) == (episode.group, episode.reason)]
+    since, until = span(at for e in missing for at in (e.first_at, e.last_at))
+    changed = any(e.group == episode.group for e in facts.of_kind("subscription-changed"))
+    return not changed and since is not None and until is not None and until - since <= HEARTBEATS
+
+
 def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
     """A question was answered later, as after the start of a broker; a group had members, or nothing to read.
 
@@ -223,8 +241,8 @@ def _ends(facts: Facts, at: float) -> bool:
 
 
 def _printed_by(kind: str) -> str:
-    """The versions that print such lines, where not all do."""
-    told = {(e.software, e.versions) for e in known_errors().values() if e.kind == kind}
+    """The versions that print such lines, where not all do; for an older signature other software has lines, too."""
+    told = {(e.software, e.versions) for e in known_errors().values() if e.kind == kind and not e.event}
     return printed_by(*told.pop()) if len(told) == 1 else ""
 
 
@@ -241,7 +259,7 @@ def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
     names = [name for name, _ in who.most_common() if name]
     at = episodes[0].first_at
     printed = _printed_by(kind) or None
-    text = say("mark", what=words()[kind], versions=printed, times=lines, several=lines > 1, at=at, names=names)
+    text = say("mark", what=words()[kind], versions=printed, lines=lines, several=lines > 1, at=at, names=names)
     places = tuple(episode.first.because(words()[kind]) for episode in episodes[:LINES])
     return Mark(kind, lines, text, places, at)
 

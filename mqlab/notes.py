@@ -49,7 +49,7 @@ _MOST_DIGITS = 40
 """Of a number; Python refuses to print one of thousands."""
 _MOST_QUOTED = 60
 """Characters of a wrong value that its sentence shows."""
-_KINDS = {"timestamp": "moment", "int": "number", "float": "number", "bool": "yes or no"}
+_KINDS = {"timestamp": "time", "int": "number", "float": "number", "bool": "true or false"}
 """YAML's names of values, in words."""
 _YEARS = range(1970, 2200)
 """Of moments and days: what figures and tables can show."""
@@ -197,7 +197,7 @@ class _Loader(yaml.SafeLoader):
         """The next node, unless it refers to another one or is too deep."""
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent):
-            raise _at_mark(event, f"*{event.anchor} refers to another place: write it out")
+            raise _at_mark(event, f"*{event.anchor} is an alias: write the value out")
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise _at_mark(event, f"it is nested deeper than {MAX_DEPTH} levels")
@@ -215,7 +215,7 @@ class _Loader(yaml.SafeLoader):
             raise
         except Exception as error:  # impossible dates and tags that do not fit raise whatever their constructor does
             kind = node.tag.rpartition(":")[2]
-            raise _at_mark(node, f"{_quoted(node.value)} is no {_KINDS.get(kind, kind)}") from error
+            raise _at_mark(node, f"{_quoted(node.value)} is not a valid {_KINDS.get(kind, kind)}") from error
 
 
 def _at_mark(there: yaml.Node | yaml.Event, problem: str) -> yaml.MarkedYAMLError:
@@ -232,7 +232,7 @@ def _content(text: str, places: dict[str, int]) -> object:
         _place(node, "", places)
         return loader.construct_document(node) or {}
     except (ValueError, OverflowError) as error:  # the scanner, of an escape that is no character
-        raise error if isinstance(error, _NonsenseError) else _NonsenseError("", "it is no YAML") from error
+        raise error if isinstance(error, _NonsenseError) else _NonsenseError("", "it is not valid YAML") from error
     finally:
         loader.dispose()
 
@@ -268,7 +268,7 @@ def _problem(error: yaml.YAMLError) -> str:
     if isinstance(error, ReaderError):
         return f"the character U+{int(error.character):04X} must not stand in it"
     problem = str(getattr(error, "problem", None) or error)
-    return problem if type(error) is yaml.MarkedYAMLError else f"it is no YAML ({problem})"
+    return problem if type(error) is yaml.MarkedYAMLError else f"it is not valid YAML ({problem})"
 
 
 def _quoted(value: object) -> str:
@@ -319,7 +319,7 @@ def _event(entry: Mapping[str, object], where: str) -> HumanEvent:
 def _cost(value: object) -> Cost:
     """Rates per loss, repeat, minute and gigabyte; amounts that nobody could pay are refused."""
     if not isinstance(value, dict):
-        raise _NonsenseError("cost", "must be rates and their currency, as {per_minute: 40, currency: EUR}")
+        raise _NonsenseError("cost", "must be rates and their currency, such as {per_minute: 40, currency: EUR}")
     _known(value, (*_RATES, "currency"), "cost")
     rates = {name: _rate(value[name], f"cost.{name}") for name in _RATES if value.get(name) is not None}
     if not rates:
@@ -329,7 +329,7 @@ def _cost(value: object) -> Cost:
 
 def _rate(value: object, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
-        raise _NonsenseError(where, f"must be a number that is not below zero, not {_quoted(value)}")
+        raise _NonsenseError(where, f"must be a number of zero or more, not {_quoted(value)}")
     return float(value)
 
 
@@ -353,7 +353,7 @@ def _day(value: object, where: str) -> date:
             return day
     except ValueError:
         pass
-    raise _NonsenseError(where, f"is no day: {_quoted(value)}; write it as 2026-12-04")
+    raise _NonsenseError(where, f"is not a date: {_quoted(value)}; write it as 2026-12-04")
 
 
 def _known(entry: Mapping[str, object], known: Sequence[str], where: str) -> None:
@@ -395,7 +395,7 @@ def _zones(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
             parse_zone(zone)
         except BadTimeZoneError as error:
             raise _NonsenseError(
-                f"zones.{glob}", f"is no time zone: {_quoted(zone)}; write it as Asia/Shanghai"
+                f"zones.{glob}", f"is not a time zone: {_quoted(zone)}; write it as Asia/Shanghai"
             ) from error
     return pairs
 
@@ -415,4 +415,4 @@ def _time(value: object, where: str) -> datetime:
             return moment
     except (ValueError, OverflowError):
         pass
-    raise _NonsenseError(where, f"is no moment: {_quoted(value)}; write it as 2026-11-21T12:20:00Z")
+    raise _NonsenseError(where, f"is not a valid time: {_quoted(value)}; write it as 2026-11-21T12:20:00Z")

@@ -66,7 +66,7 @@ def _faults_of_classes() -> Iterator[tuple[str, str]]:
         if not _SLUG.fullmatch(slug):
             yield place, f"the name {slug} must be small letters, digits and dashes"
         if other := sorted({*incident.may_bring} - set(INCIDENTS)):
-            yield place, f"{slug} may bring {', '.join(other)}, which is no class"
+            yield place, f"{slug} may bring {', '.join(other)}, which is not a class"
         if other := sorted({*incident.notebooks} - known):
             yield place, f"{slug} names {', '.join(other)}; the notebooks are {', '.join(sorted(known))}"
         if not incident.systems or set(incident.systems) - {"kafka", "rocketmq", "mqtt"}:

@@ -109,4 +109,4 @@ def _objection(folder: Path, material: Collection[Path]) -> str | None:
     except (OSError, ValueError, KeyError, TypeError):
         own = set()
     others = sorted(there - own)
-    return f"it holds {others[0]}, which is not of tables that mqlab saved" if others else None
+    return f"it contains {others[0]}, which mqlab did not write" if others else None

@@ -147,13 +147,13 @@ def _hypotheses(verdict: Verdict) -> Iterator[str]:
 
 
 def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzinfo) -> str:
-    still = sum(f.ongoing for f in diagnosis.findings if f is not lead and f.severity > Severity.NOTICE)
-    if lead.ongoing or lead.ended_at is None:
-        return say("status", state="open" if lead.ongoing else "no-end", open=still)
+    still = sum(f.goes_on for f in diagnosis.findings if f is not lead and f.severity > Severity.NOTICE)
+    if lead.goes_on or lead.ended_at is None:
+        return say("status", state="open" if lead.goes_on else "no-end", open=still)
     cure = lead.cure
     return say(
         "status",
-        state="ended" if lead.over else "seen",
+        state="ended" if lead.over and not lead.ongoing else "seen",
         at=_clock(lead.ended_at, tz),
         below=any(map(lead.was_cured_by, near)),
         cure=cure and say("cure", what=cure.what, was=cure.before, after=cure.after),

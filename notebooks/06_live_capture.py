@@ -12,7 +12,7 @@
 # ---
 
 # %% [markdown]
-# # Gather from a running broker
+# # Collect data from a running broker
 #
 # What a postmortem needs is gone an hour later: who was in which group, how far each group had read, what was
 # configured. `mqlab capture` collects it while it is there, and changes nothing at the brokers; `docs/capture.md` lists
@@ -20,11 +20,11 @@
 # broker on this machine and captures that; with `bootstrap` it captures your brokers.
 
 # %% tags=["parameters"]
-paths: str = ""  # the capture to look at, or a new folder to gather into; empty: a recorded one, or build/bundle
+paths: str = ""  # the capture to look at, or a new folder to collect into; empty: a recorded one, or build/bundle
 options: dict = {}  # options of mqlab.open_capture
-bootstrap: str = ""  # "kafka-1:9092": gather from there, into paths
+bootstrap: str = ""  # "kafka-1:9092": collect from there, into paths
 start_lab: bool = False  # start a broker of the lab first (needs Maven and a JDK), and stop it at the end
-seconds: int = 60  # how long to gather
+seconds: int = 60  # how long to collect
 
 # %%
 import json
@@ -64,7 +64,7 @@ if start_lab:
 bootstrap or "No broker was named: this is the recorded capture."
 
 # %% [markdown]
-# ## Gather
+# ## Collect
 #
 # In a shell: `mqlab capture kafka --bootstrap kafka-1:9092 -o bundle/`, with `--config client.properties` if the
 # brokers require a login.

@@ -49,9 +49,9 @@ def test_shows_what_proves_a_finding_by_number_class_or_id(capture):
 
 
 def test_an_unknown_finding_or_source_is_named_with_those_that_there_are(capture):
-    with pytest.raises(UnknownFindingError, match=r"No finding is called 'F99'. Known: poll-interval-exceeded"):
+    with pytest.raises(UnknownFindingError, match=r"There is no finding 'F99'. Known: poll-interval-exceeded"):
         capture.show("F99")
-    with pytest.raises(UnknownSourceError, match=r"No single source is called 'nowhere/server.log'"):
+    with pytest.raises(UnknownSourceError, match=r"'nowhere/server.log' does not name exactly one source"):
         capture.lines("nowhere/server.log", 1)
 
 
@@ -85,7 +85,7 @@ def test_lag_in_seconds_has_bounds_and_a_trend_and_no_value_where_the_samples_do
     assert ((known["at_least_s"] <= known["lag_s"]) & (known["lag_s"] <= known["at_most_s"])).all()
     assert (age.loc[waiting == 0, "lag_s"] == 0).all()
     assert age["lag_s"].isna().iloc[0]
-    with pytest.raises(UnknownUnitError, match="Lag has no unit 'min': take messages, or s for seconds"):
+    with pytest.raises(UnknownUnitError, match="'min' is not a unit of lag: use messages, or s for seconds"):
         capture.lag(group, topic, unit="min")
 
 

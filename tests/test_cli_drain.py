@@ -148,11 +148,11 @@ def test_a_drain_under_way_is_expected_to_end(run, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ("", "What waits is not known: give --backlog and --queues, or a PATH with the material."),
+        ("", "The backlog is unknown: give --backlog and --queues, or a PATH with the material."),
         ("--backlog lots", "--backlog 'lots' cannot be read: write it as 5000, 4k or 300M."),
         (
             "--backlog 5 --queues 2",
-            "--response-time is missing: what the listener takes for one message, such as 20ms.",
+            "--response-time is missing: give the listener's time per message, such as 20ms.",
         ),
         ("--backlog 5 --queues 0", "--queues must be above zero, not 0."),
         ("--backlog 5 --queues 1.5", "--queues must be a whole number, not 1.5."),

@@ -169,7 +169,10 @@ def test_help_lists_a_verbs_own_options_before_those_it_shares(verb, own, shared
 def test_a_shells_completion_says_where_it_belongs(shell):
     out = said("completion", shell)
 
-    assert re.match(rf"# For every new shell, put this line into ~/\S*{shell}\S*.*:  .*mqlab completion {shell}", out)
+    assert re.match(
+        rf"# To enable completion in every new shell, add this line to ~/\S*{shell}\S*.*:  .*mqlab completion {shell}",
+        out,
+    )
     assert f"_MQLAB_COMPLETE={shell}_complete" in out
 
 

@@ -103,10 +103,10 @@ def test_each_cell_is_kept_as_it_stands(material, workspace):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[[ledger]]\nfiles = '*'\nrole = 'sent'\npattern = '('\n", "number 1 has a pattern that is no regex"),
+        ("[[ledger]]\nfiles = '*'\nrole = 'sent'\npattern = '('\n", "number 1 has a pattern that is not a valid regex"),
         ("[[ledger]]\nfiles = '*'\nrole = 'sent'\npattern = 'x'\n", "needs a group for key in its pattern"),
         ("[[ledger]]\nfiles = '*'\nrole = 'read'\n", "has the role 'read'; roles are sent, acked"),
-        ("ledger", "it is no TOML"),
+        ("ledger", "it is not valid TOML"),
     ],
 )
 def test_a_mistake_in_the_map_is_one_sentence(run, tmp_path, text, said):

@@ -76,14 +76,14 @@ def test_a_notebook_is_copied_and_takes_nobodys_place(run, tmp_path):
     assert run("copy", "compare") == "wrote compare.ipynb: jupyter lab compare.ipynb\n"
     assert Path("compare.ipynb").read_text() == (bundled.notebooks() / "compare.ipynb").read_text()
     Path("compare.ipynb").write_text("mine")
-    assert run("copy", "compare") == "compare.ipynb is there already and stays as it is: name another file."
+    assert run("copy", "compare") == "compare.ipynb already exists and was not changed: give another file name."
     assert run("copy", "course_1_lag", tmp_path / "lag.ipynb").startswith(f"wrote {tmp_path / 'lag.ipynb'}")
     assert (
         run("copy", "compare", "nowhere")
-        == "nowhere is no folder: make it first, or give a name that ends with .ipynb."
+        == "nowhere is not a folder: create it first, or give a name that ends with .ipynb."
     )
-    assert run("copy", "compare", "nowhere/x.ipynb") == "There is no folder nowhere: make it first."
-    assert run("copy", "no-such").startswith("No notebook is called 'no-such'. Known: 00_triage, ")
+    assert run("copy", "compare", "nowhere/x.ipynb") == "There is no folder nowhere: create it first."
+    assert run("copy", "no-such").startswith("There is no notebook 'no-such'. Known: 00_triage, ")
     assert [path.name for path in Path().iterdir()] == ["compare.ipynb"]
 
 
@@ -110,7 +110,7 @@ def test_a_notebook_that_is_there_is_opened_as_it_was_left_but_for_its_own_mater
     Path("00_triage.ipynb").write_text(json.dumps(left))
 
     assert opened("../incident")[0] == "JupyterLab starts; Ctrl-C ends it.\nopens 00_triage.ipynb\n"
-    refused = "00_triage.ipynb is there already, for other material or options: give --folder, or move it away."
+    refused = "00_triage.ipynb already exists, for other material or options: give --folder, or move it away."
     assert opened("../incident", "--group", "shop")[0] == refused
     assert json.loads(Path("00_triage.ipynb").read_text()) == left
     Path("00_triage.ipynb").write_text("no notebook")
@@ -121,16 +121,16 @@ def test_a_notebook_that_is_there_is_opened_as_it_was_left_but_for_its_own_mater
     ("words", "because"),
     [
         (["nowhere"], "There is no 'nowhere'"),
-        (["."], "Nothing readable in .: there is no file in it"),
+        (["."], "Nothing readable in .: it contains no file"),
         (["-"], "A notebook cannot read standard input"),
-        (["../incident", "--since", "yesterday"], "'yesterday' is no moment"),
-        (["../incident", "--log-tz", "Mars"], "'Mars' is no time zone"),
-        (["../incident", "--ledger", "gone.toml"], "The map of ledgers gone.toml cannot be used"),
+        (["../incident", "--since", "yesterday"], "'yesterday' is not a valid time"),
+        (["../incident", "--log-tz", "Mars"], "'Mars' is not a time zone"),
+        (["../incident", "--ledger", "gone.toml"], "The ledger map gone.toml cannot be used"),
         (["../incident", "--plugins", "gone"], "The plug-in gone cannot be used"),
-        (["../incident", "--notebook", "no-such"], "No notebook is called 'no-such'"),
+        (["../incident", "--notebook", "no-such"], "There is no notebook 'no-such'"),
         (["../incident", "--notebook", "commit_study"], "commit_study reads no material"),
-        (["../incident", "--notebook", "compare"], "compare takes two captures, one before the other; given: 1."),
-        (["../incident", "--folder", "/proc/none"], "The folder /proc/none cannot be made"),
+        (["../incident", "--notebook", "compare"], "compare takes two captures, the earlier one first; given: 1."),
+        (["../incident", "--folder", "/proc/none"], "The folder /proc/none cannot be created"),
     ],
 )
 def test_what_cannot_be_opened_is_said_before_anything_is_written(opened, words, because):

@@ -126,4 +126,4 @@ def test_a_group_that_the_material_does_not_know_ends_with_64_and_one_sentence(r
     code, out, err = run("--group other")
 
     assert (code, out) == (64, "")
-    assert err == "mqlab: No group of Kafka is called 'other' in the material. Known: billing.\n"
+    assert err == "mqlab: The material has no Kafka group 'other'. Known: billing.\n"

@@ -94,7 +94,7 @@ def test_where_a_drain_is_over_the_state_is_that_of_its_begin():
 
 
 def test_material_without_positions_is_refused_in_one_sentence():
-    with pytest.raises(NoBacklogError, match=r"does not tell the backlog of any group: add output"):
+    with pytest.raises(NoBacklogError, match=r"does not show the backlog of any group: add output"):
         state(Facts())
     with pytest.raises(NoBacklogError, match="of group other"):
         state(drawn(GROWING), "other")

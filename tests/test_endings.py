@@ -150,7 +150,7 @@ def test_the_command_line_hears_signals_while_it_is_imported(started, tmp_path):
         ("incidents >/dev/full", 64, "mqlab: Standard output cannot be written: No space left on device. Choose"),
         ("explain nothing <&- 2>&-", 64, ""),
         ("incidents | true", 0, ""),
-        ("explain $(printf 'a\\033[2Jb')", 64, "mqlab: No class of incident or known error is called 'a\\x1b[2Jb'"),
+        ("explain $(printf 'a\\033[2Jb')", 64, "mqlab: 'a\\x1b[2Jb' is neither a class of incident"),
         ("incidents --format $(printf 'a\\033[2Jb\\342\\200\\256')", 64, "Usage:"),
     ],
     ids=["closed", "full", "stderr", "pipe", "name", "usage"],
@@ -178,7 +178,7 @@ def test_a_folder_that_was_removed_is_one_sentence(started, tmp_path):
     _, errors = process.communicate(timeout=60)
 
     assert (process.returncode, errors) == (
-        64, "mqlab: The current folder was removed: change into another one and start again.\n",
+        64, "mqlab: The current folder was removed: change to another one and start again.\n",
     )  # fmt: skip
 
 
@@ -234,8 +234,9 @@ def test_a_library_that_does_not_fit_is_a_sentence_and_no_bug(tmp_path, monkeypa
 
     assert endings.told(raised.value) == 64
     assert capsys.readouterr().err == (
-        "mqlab: A library that mqlab needs cannot be used: pickyarrow requires NumPy 2.0 or newer, found 1.26.4. Let "
-        "pip choose versions that fit each other, in a new environment, or install the one that is named.\n"
+        "mqlab: A library that mqlab needs cannot be used: pickyarrow requires NumPy 2.0 or newer, found 1.26.4. "
+        "Install mqlab in a new environment, so that pip chooses versions that fit together, or install the version "
+        "that is named.\n"
     )
 
 

@@ -33,7 +33,7 @@ def test_a_verb_whose_package_is_absent_says_what_to_install(tmp_path, absent, w
     command = [sys.executable, "-c", WITHOUT, absent, *verb.split(), *words.split()]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
-    sentence = f'`mqlab {verb}` needs {package}, which is not installed: pip install "mqlab[{extra}]".'
+    sentence = f'`mqlab {verb}` needs {package}, which is not installed: run pip install "mqlab[{extra}]".'
     assert (done.returncode, done.stdout, done.stderr) == (64, "", f"mqlab: {sentence}\n")
     assert [path.name for path in tmp_path.iterdir()] == ["material.log"]
 
@@ -50,7 +50,9 @@ def test_help_and_completion_need_no_extra():
 def test_an_absent_package_is_an_import_error_in_python_too(monkeypatch):
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
 
-    sentence = re.escape('`mqlab.training` needs ipywidgets, which is not installed: pip install "mqlab[training]".')
+    sentence = re.escape(
+        '`mqlab.training` needs ipywidgets, which is not installed: run pip install "mqlab[training]".'
+    )
     with pytest.raises(ImportError, match=sentence) as raised, extras("mqlab.training"):
         import ipywidgets  # noqa: F401
     assert isinstance(raised.value, MissingExtraError)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "data" / "samples" / "kafka-amp-05"
 QUICK = {"SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """Of a JVM that lives for a minute: the better compiler would cost more than it saves."""
-ANOTHER = "master or remote ask for another Spark; leave them out to use it, or stop it first."
+ANOTHER = "master or remote name another Spark; leave them out to use this one, or stop it first."
 
 
 def visited(address, workspace, *paths, **environment):
@@ -48,7 +48,7 @@ def said_of(place, workspace, first):
         "nothing": ["NoSuchPathError", str(NoSuchPathError(f"{workspace}/nothing"))],
         "another": ["SessionError", f"{here}: {ANOTHER}"],
         "thread": None,
-        "stopped": ["SessionError", f"{here}: it was stopped; start another one and open the capture again."],
+        "stopped": ["SessionError", f"{here}: it was stopped; start a new one and open the capture again."],
     }
 
 
@@ -74,7 +74,7 @@ def test_the_session_of_this_process_is_used_and_another_kind_beside_it_is_refus
     assert guest.host(None, None, None) is spark
     assert guest.host(spark, None, None) is spark
     for asked in ({"master": "local[2]"}, {"remote": "sc://elsewhere"}):
-        with pytest.raises(SessionError, match="master or remote ask for another Spark"):
+        with pytest.raises(SessionError, match="master or remote name another Spark"):
             mqlab.open_capture(SAMPLE, workspace=str(tmp_path), **asked)
 
 

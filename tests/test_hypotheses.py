@@ -63,7 +63,7 @@ def test_a_hypothesis_says_what_speaks_for_it_and_against_it_and_what_would_sett
         "incident": "session-timeout",
         "weight": 1.0,
         "explains": [
-            "members expelled after session.timeout.ms without a heartbeat, 2 times, from 10:00:10 UTC on: console"
+            "members expelled after session.timeout.ms without a heartbeat, 2 lines, from 10:00:10 UTC on: console"
         ],
         "for": [
             {"source": "server.log", "line": 1, "text": "Member 1 has failed"},
@@ -91,6 +91,18 @@ def test_a_class_that_was_noticed_and_explains_events_too_is_one_hypothesis():
     assert ranked(log("app.log", lines=9), lost, none)[1] == ["coordinator-unavailable", "healthy"]
 
 
+REFUSED = episode(
+    "error:kafka-node-unreachable", 310, "app.log", line=4,
+    text="[2026-03-02 10:05:10,000] WARN [Producer clientId=a] Connection to node 1 could not be established.",
+)  # fmt: skip
+
+
+def test_lines_of_warn_are_not_denied_where_a_long_log_is_called_quiet():
+    verdict = diagnose(facts(log("app.log", lines=400), REFUSED)).verdict
+    (quiet,) = [h for h in verdict.hypotheses if h.incident == "healthy"]
+    assert quiet.explains[0].endswith("trouble in 400 lines")
+
+
 def test_a_hypothesis_has_no_severity_and_leaves_the_exit_code():
     assert exit_code(diagnose(facts(SERVER_LOG, EXPELLED))) == 0
 
@@ -105,7 +117,7 @@ def test_a_bare_start_is_called_what_it_is_and_too_little_for_health():
     start = episode("broker-started", 5, "server.log", text="[KafkaServer id=1] started")
     verdict = diagnose(facts(SERVER_LOG, start)).verdict
     assert (verdict.incident, verdict.hypotheses[0].incident) == ("undetermined", "healthy")
-    assert verdict.statement.startswith("A start (brokers started) and no trouble in 3 lines")
+    assert verdict.statement.startswith("A start (brokers started) and no known sign of trouble in 3 lines")
 
 
 @pytest.mark.parametrize(("level", "text"), [("ERROR", "odd"), ("WARN", "odd"), (None, "java.io.IOException: odd")])
@@ -248,7 +260,11 @@ def test_brokers_that_wake_together_stood_still_and_those_that_find_no_controlle
 
 @pytest.mark.parametrize(
     ("kind", "versions"),
-    [("error:kraft-election", "[Kafka controller, KRaft, versions ≥ 2.8]"), ("error:zookeeper-client-timeout", "")],
+    [
+        ("error:kraft-election", "[Kafka controller, KRaft, versions ≥ 2.8]"),
+        ("error:zookeeper-client-timeout", ""),
+        ("poll-timeout", ""),
+    ],
 )
 def test_a_hypothesis_names_the_versions_that_print_its_lines_where_not_all_do(kind, versions):
     line = episode(kind, 600, "server.log", text="one line")
@@ -267,20 +283,40 @@ def test_a_retry_topic_that_a_broadcasting_group_does_not_have_is_no_missing_rou
     assert ("route-missing" in ranked(source, error)[1]) == likely
 
 
+@pytest.mark.parametrize(("lines", "command"), [(4, "kubectl logs"), (400, "tar -czf broker-logs")])
+def test_of_a_log_that_is_an_excerpt_the_whole_is_asked_for_and_of_one_that_is_whole_others(lines, command):
+    late = episode("poll-timeout", 310, "app.log", line=4, client_id="a")
+    first = diagnose(facts(log("app.log", lines=lines), late)).verdict.hypotheses[0]
+    assert (first.incident, first.settle[0].missing) == ("poll-interval-exceeded", "the consumers' logs")
+    assert first.settle[0].fetch.startswith(command)
+
+
+@pytest.mark.parametrize(
+    ("text", "likely"),
+    [
+        ("ERROR Controller 0 failed to elect a leader: No other replicas in ISR 0,2 for it", "under-min-isr"),
+        ("ERROR the election of a leader failed: votes are missing", "quorum-lost"),
+    ],
+)
+def test_a_partition_without_another_replica_in_sync_is_no_lost_quorum(text, likely):
+    shape = Shape("server.log", "ERROR", text, 6, 600, at(600), at(700), 40)
+    assert ranked(SERVER_LOG, shapes=[shape])[1][0] == likely
+
+
 def test_calm_beside_a_sign_of_trouble_does_not_say_that_there_is_none():
     refused = "Connection refused: Not authorized"
     noticed = episode("error:mqtt-connack-refused", 10, "mosquitto.log", line=2, text=refused, system="mqtt")
     calm = [
         h.explains[0] for h in diagnose(facts(MOSQUITTO_LOG, noticed)).verdict.hypotheses if h.incident == "healthy"
     ]
-    assert calm == ["nothing else unusual and no other trouble in 5 lines"]
+    assert calm == ["no other known sign of trouble in 5 lines"]
 
 
 @pytest.mark.parametrize(("level", "says"), [("INFO", ", none of them WARN or worse"), (None, "")])
 def test_levels_are_spoken_of_where_lines_write_them(level, says):
     shape = Shape("server.log", level, "rolled segment #", 3, 90, at(0), at(1), 1)
     verdict = diagnose(replace(facts(SERVER_LOG), shapes=(shape,))).verdict
-    assert verdict.hypotheses[0].explains[0] == f"nothing unusual and no trouble in 3 lines{says}"
+    assert verdict.hypotheses[0].explains[0] == f"no known sign of trouble in 3 lines{says}"
 
 
 def test_a_noticed_error_asks_for_logs_of_the_systems_that_are_there():
@@ -303,3 +339,31 @@ def test_a_connection_made_in_the_second_of_an_end_did_not_end_then(lived, said)
         )
         line += 2
     assert [mark.kind for mark in broken(facts(MOSQUITTO_LOG, rows), ())] == [said]
+
+
+@pytest.mark.parametrize(
+    ("lasted", "changed", "first"),
+    [(20, False, "healthy"), (300, False, "subscription-mismatch"), (20, True, "subscription-mismatch")],
+)
+def test_pulls_before_a_new_consumer_s_heartbeat_are_no_mismatch_unless_they_go_on_or_others_overwrite_it(
+    lasted, changed, first
+):
+    told = {"group": "seats", "system": "rocketmq"}
+    refused = [
+        episode("subscription-missing", at, "broker.log", line=n, reason="not latest", **told)
+        for n, at in enumerate((0, lasted / 2, lasted), start=1)
+    ]
+    over = [episode("subscription-changed", n, "broker.log", line=9, reason="update", **told) for n in (5, 9)]
+    assert ranked(log("broker.log", "rocketmq-broker-log", lines=9), refused, over * changed)[1][0] == first
+
+
+def test_of_two_that_explain_as_much_and_that_nothing_denies_none_is_most_likely():
+    """A connection that ends within seconds is thrown out by another one, or stands on a radio that fails."""
+    rows = [
+        episode(kind, 5 * n + late, "esp.log", line=2 * n + (late > 0) + 1, client_id="esp", system="mqtt")
+        for n in range(4)
+        for kind, late in (("connection-made", 0), ("connection-lost", 2))
+    ]
+    statement = diagnose(facts(log("esp.log", "mqtt-client-log", lines=8), rows)).verdict.statement
+    assert statement.startswith("It may be client-id-takeover (")
+    assert "or reconnect-flaky-link" in statement

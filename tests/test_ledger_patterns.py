@@ -91,8 +91,8 @@ def test_what_python_and_rust_read_alike_is_taken(pattern, line, groups):
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("(?P<key>", "has a pattern that is no regex"),
-        ("(?P<key>.)" * 2, "has a pattern that is no regex"),
+        ("(?P<key>", "has a pattern that is not a valid regex"),
+        ("(?P<key>.)" * 2, "has a pattern that is not a valid regex"),
         ("(?P<colour>.)", "unknown groups 'colour'; known are time, topic, partition, offset, key"),
         ("acked (.*)", "needs a group for key in its pattern, or for partition and offset"),
         ("(?P<offset>.)", "needs a group for key"),

@@ -87,22 +87,27 @@ def test_listings_hold_what_plugins_add_and_let_it_go():
         ("formats/relay_log.py", "SIGNATURES = (", "SIGNATURES = ((", "relay_log.py, line 16 .*SyntaxError"),
         ("formats/relay_log.py", "FORMAT = Spec", "FORMATS = Spec", "relay_log.py .*it has no FORMAT = Spec"),
         ("formats/relay_log.py", '"relay-log"', '"kafka-broker-log"', "there is a format kafka-broker-log already"),
-        ("formats/relay_log.py", "(?P<value>", "(?P<payments>", "outbox-holds names payments, which are no columns"),
+        ("formats/relay_log.py", "(?P<value>", "(?P<payments>", "outbox-holds names payments, which are not columns"),
         ("formats/relay_log.py", "def recognise", "def recognize", "it has no function recognise"),
         ("formats/relay_status.py", "(EVENTS,)", "(LEDGER,)", "relay_status.py, line 13 .*NameError"),
-        ("detectors/outbox_stuck.py", '"outbox-stuck"', '"outbox"', "INCIDENT is 'outbox', which is no class"),
+        ("detectors/outbox_stuck.py", '"outbox-stuck"', '"outbox"', "INCIDENT is 'outbox', which is not a class"),
         ("detectors/outbox_stuck.py", '"outbox-stuck"', '"slow-consumer"', "slow-consumer has a rule already"),
         ("detectors/outbox_stuck.py", "units import counted", "units import countet", "line 12 .*countet"),
-        ("catalogue.toml", "title =", "tytle =", "catalogue.toml, line 3 .*tytle, which is no field; title is one"),
+        (
+            "catalogue.toml",
+            "title =",
+            "tytle =",
+            "catalogue.toml, line 3 .*tytle, which is not a field: did you mean title",
+        ),
         ("catalogue.toml", '"relay-status"]', '"relay-state"]', "outbox-stuck fetches relay-state, which no commands"),
         ("catalogue.toml", "[outbox-locked]", "[disk-full]", "line 17 .*disk-full is a name of mqlab's own"),
-        ("catalogue.toml", '"outbox-stuck"]', '"nothing"]', "outbox-locked may bring nothing, which is no class"),
+        ("catalogue.toml", '"outbox-stuck"]', '"nothing"]', "outbox-locked may bring nothing, which is not a class"),
         ("known_errors.toml", "means =", "#", "known_errors.toml, line 3 .*relay-outbox-locked lacks means"),
         ("known_errors.toml", "begins = 'Outbox", "begins = '(Outbox", "a regex of relay-outbox-locked is none"),
         ("known_errors.toml", '"outbox-locked"', '"slow-consumer"', "slow-consumer .* is told by other evidence"),
         ("commands.toml", 'why = "What', "why = 3 #", "commands.toml, line 3 .*why of relay-log must be a text"),
         ("events.toml", "outbox-empty =", "outbox-empty = 3 #", "outbox-empty must be a text"),
-        ("events.toml", "outbox-empty =", "outbox empty =", "events.toml .*it is no TOML: .*line 4"),
+        ("events.toml", "outbox-empty =", "outbox empty =", "events.toml .*it is not valid TOML: .*line 4"),
     ],
 )
 def test_a_broken_plugin_is_told_by_file_and_line(relay, file, before, after, told):
@@ -260,7 +265,7 @@ def test_a_new_plugin_holds_at_once_and_the_check_ends_with_1_for_one_that_does_
 
     mine = tmp_path / "mine"
     assert run("new", mine).output.endswith(f"mqlab plugin check {mine}\n")
-    assert "is there already" in str(run("new", mine).exception)
+    assert "already exists" in str(run("new", mine).exception)
 
     done = run("check", mine)
     assert (done.return_value, done.output.splitlines()[-1][:4]) == (0, "All ")

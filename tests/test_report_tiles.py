@@ -76,7 +76,7 @@ def test_records_that_several_producers_lost_are_added_up_and_not_called_no_loss
 )
 def test_how_long_it_lasted_is_a_card(ongoing, card):
     assert about("static-member-fenced", {"fencings": 3.0}, ongoing=ongoing)[:2] == [
-        "3 times that a member was thrown out ()",
+        "3 times that a member was fenced ()",
         card,
     ]
 

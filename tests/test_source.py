@@ -81,11 +81,11 @@ def test_a_session_that_was_told_reads_tables_in_python_and_sql(spark, capture):
     ("options", "because"),
     [
         ({"table": "event", "path": "x"}, "there is no table 'event': write .option"),
-        ({"path": "x"}, "no table is named: write .option"),
+        ({"path": "x"}, "no table is given: write .option"),
         ({"table": "events"}, 'no path is given: write .load("bundle/").'),
-        ({"table": "events", "path": "x", "since": "2"}, "it has no option 'since'; those are ledger, log_tz, path"),
+        ({"table": "events", "path": "x", "since": "2"}, "it has no option 'since'; known: ledger, log_tz, path"),
         ({"table": "events", "path": "/nowhere"}, "there is no '/nowhere'; relative paths are below "),
-        ({"table": "events", "path": "x", "log_tz": "Mars"}, "'Mars' is no time zone"),
+        ({"table": "events", "path": "x", "log_tz": "Mars"}, "'Mars' is not a time zone"),
         ({"table": "events", "path": "x", "option.table": "events"}, "write CREATE TEMPORARY VIEW … USING mqlab."),
     ],
 )
@@ -139,7 +139,7 @@ def test_tables_take_the_place_of_saved_tables_only_and_never_lie_in_the_materia
     saving.save(folder, [], [str(material)])
     (folder / "mine.txt").write_text("mine")
     for place, because in (
-        (folder, "it holds mine.txt, which is not of tables that mqlab saved"),
+        (folder, "it contains mine.txt, which mqlab did not write"),
         (folder / "mine.txt", "there is a file of that name"),
         (material, "it is in the material"),
         (material / "tables", "it is in the material"),

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 from report_example import at, diagnosis, example, oversize, split_loop
 
+from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import NotChecked
 from mqlab.facts import Episode
 from mqlab.findings import Certainty, Change, Evidence, Moment, Severity
@@ -57,9 +58,7 @@ def test_each_link_of_the_chain_has_its_proof():
         text for _, text, *_ in links(told(diagnosis(loop, before)))
     }
     assert links(told(diagnosis(loop, noise))) == [
-        ("Mechanism", "A batch above the broker's limit but within `batch.size` is refused, split into the same batch "
-         "and resent at once. This goes on until `delivery.timeout.ms`, until the heap is full, or for ever.",
-         "#F1", False),
+        ("Mechanism", INCIDENTS["batch-split-loop"].what, "#F1", False),
         ("Amplifier", "max.message.bytes = 1048588 (topic plant-telemetry): the limit", "#F1-e2", False),
         ("Consequence", "658 MB were sent for nothing", "#F1-excess_bytes", False),
         ("Consequence", "log-explosion: One shape fills the log", "#F2", False),
@@ -173,6 +172,20 @@ def test_actions_of_people_come_before_suggestions_and_are_not_suggested_again()
         ("Stop using t", "", "", "", "#F1"),
         ("Send large p", "", "", "", "#F2"),
     ]
+
+
+def test_what_helps_at_once_is_suggested_for_all_that_is_not_known_to_be_over():
+    first = [
+        next(one.what for one in told(diagnosis(replace(split_loop(), mitigate="Stop it.", **state))).actions)
+        == "Stop it."
+        for state in (
+            {"ongoing": True},
+            {"ongoing": False, "over": False},
+            {"ongoing": False, "ended_at": None},
+            {"ongoing": False, "over": True},
+        )
+    ]
+    assert first == [True, True, True, False]
 
 
 def test_questions_are_those_that_matter_here_and_one_line_for_people():

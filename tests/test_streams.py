@@ -56,7 +56,7 @@ def read(data, way="in blocks"):
 @pytest.mark.parametrize("kind", PACKED)
 def test_what_is_behind_a_compressed_file_is_another_member_padding_or_said(kind, way):
     one = PACKED[kind]
-    behind = "bytes behind its end are no part of it and were left out"
+    behind = "bytes after its end do not belong to it and were left out"
 
     assert read(one, way) == (TEXT, None)
     assert read(one + one, way) == (TEXT + TEXT, None)
@@ -170,11 +170,11 @@ def test_bytes_behind_a_tar_are_counted(tmp_path, kind, behind):
     members, problem = unpacked(ARCHIVES[kind] + b"xyz" * 100, tmp_path)
 
     assert members == {name: (len(data), None) for name, data in MEMBERS.items()}
-    assert f"{behind} bytes behind" in problem
+    assert f"{behind} bytes after" in problem
 
 
 def test_a_second_tar_behind_the_first_is_said(tmp_path):
-    assert unpacked(tar() + tar(), tmp_path)[1] == f"{len(tar()):,} bytes behind the end of the archive were left out."
+    assert unpacked(tar() + tar(), tmp_path)[1] == f"{len(tar()):,} bytes after the end of the archive were left out."
 
 
 @pytest.mark.parametrize("kind", ["gz", "xz"])

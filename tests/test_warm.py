@@ -88,7 +88,7 @@ def test_another_process_with_the_number_of_a_server_is_none(tmp_path):
 
 @pytest.mark.slow
 def test_starting_twice_is_harmless(run, server):
-    assert run("session", "start") == (0, f"runs already: pid {server.pid}, 127.0.0.1:{server.port}\n", "")
+    assert run("session", "start") == (0, f"already running: pid {server.pid}, 127.0.0.1:{server.port}\n", "")
 
 
 @pytest.mark.slow
@@ -146,7 +146,7 @@ def test_one_that_does_not_answer_is_left_alone_and_can_be_stopped_once_it_does(
 
     os.kill(server.pid, signal.SIGCONT)
     assert run("session", "stop") == (0, "stopped\n", "")
-    assert run("session", "stop") == (0, "no warm session runs\n", "")
+    assert run("session", "stop") == (0, "no warm session is running\n", "")
     assert warm.found(cache) is None
 
 

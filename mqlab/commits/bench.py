@@ -95,10 +95,10 @@ def crashed(reader: Reader, after: int) -> int:
     try:
         polls = after // reader.poll_records + 1
         if not here.poll(_WAIT + polls * (1 + reader.work_seconds)):
-            raise CommitBenchError("the process that was to die never came so far")
+            raise CommitBenchError("the process that should be killed did not get that far")
         return int(here.recv())
     except EOFError as error:
-        raise CommitBenchError("the process that was to die died before its time") from error
+        raise CommitBenchError("the process that should be killed ended too early") from error
     finally:
         process.kill()
         process.join()
@@ -315,7 +315,7 @@ def _create(admin: AdminClient, topic: str) -> None:
         if made.error is None and 0 in made.partitions and made.partitions[0].leader >= 0:
             return
         sleep(0.2)
-    raise CommitBenchError("the topic that was made has no leader")
+    raise CommitBenchError("the topic that was created has no leader")
 
 
 def _delete(admin: AdminClient, plan: Plan) -> None:

@@ -45,14 +45,14 @@ class ForeignRule:
             TypeError: it is none, or holds something that no diagnosis can show.
         """
         if not isinstance(result, Result):
-            raise TypeError(f"detect answered {result!r:.80}, not a Result")
+            raise TypeError(f"detect returned {result!r:.80}, not a Result")
         for one in result.findings:
             if not isinstance(one, Finding) or one.incident != self.INCIDENT:
-                raise TypeError(f"{one!r:.80} is no finding of {self.INCIDENT}")
+                raise TypeError(f"{one!r:.80} is not a finding of {self.INCIDENT}")
             if not one.evidence:
                 raise TypeError(f"the finding {one.id} has no evidence")
             if other := sorted(set(one.explains) - set(INCIDENTS)):
-                raise TypeError(f"the finding {one.id} explains {', '.join(other)}, which is no class")
+                raise TypeError(f"the finding {one.id} explains {', '.join(other)}, which is not a class")
         return result
 
 
@@ -60,7 +60,7 @@ def _unfit(module: ModuleType) -> str | None:
     """Why *module* is no rule, None where it is one."""
     incident, systems = getattr(module, "INCIDENT", None), getattr(module, "SYSTEMS", None)
     if not isinstance(incident, str) or incident not in INCIDENTS:
-        return f"INCIDENT is {incident!r}, which is no class: describe it in the plug-in's {plugins.CATALOGUE}"
+        return f"INCIDENT is {incident!r}, which is not a class: describe it in the plug-in's {plugins.CATALOGUE}"
     if not isinstance(systems, tuple) or not systems or not set(systems) <= set(_SYSTEMS):
         return f"SYSTEMS must be a tuple of {', '.join(_SYSTEMS)}: all three where the class may be seen with any"
     if not callable(getattr(module, "detect", None)):

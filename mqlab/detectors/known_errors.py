@@ -252,13 +252,14 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     cleared = span(e.last_at for e in well if e.kind == _CLEARED)[1]
     soon = until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace))
     connected = back(facts, (e for _, e in said)) if incident in _NO_CONNECTION else []
-    ongoing = not (well or connected) and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
+    is_open = not (well or connected) and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
+    goes_on = since != until or any(up_to is None for _, up_to in _alarms(facts, said))
     who = _names(owner(facts, e) or e.group or base_name(e.source) for _, e in said)
     own = [e for error, e in said if error is lead]
     about = _names(e.peer or e.topic for e in own)
     first, last = span(at for e in own for at in (e.first_at, e.last_at))
     texts = INCIDENTS[incident]
-    severity = _severity(facts, incident, said, ongoing=ongoing)
+    severity = _severity(facts, incident, said, ongoing=is_open)
     statement = say(
         "statement",
         means=lead.means,
@@ -281,7 +282,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         say("who", who=who),
         Certainty.LIKELY,
         (since, cleared or until),
-        ongoing=ongoing,
+        ongoing=is_open and goes_on,
         severity=severity,
         explains=() if severity is Severity.NOTICE else _brings(incident),
         statement=statement,

@@ -8,6 +8,7 @@ Quiet: batches that are split (batch-split-loop), records that an application su
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from itertools import pairwise
 from statistics import median_low
 
@@ -27,16 +28,24 @@ _PAYLOAD = "payload="
 """How applications tell what they handed over: less than a record, which holds its key and headers besides."""
 
 
+class Place(Enum):
+    """Who refused a record."""
+
+    CLIENT = "client"
+    BROKER = "broker"
+    UNKNOWN = "unknown"
+
+
 def detect(facts: Facts) -> Result:
     """One finding a client and place of refusal."""
-    groups: dict[tuple[str, bool], list[Episode]] = {}
+    groups: dict[tuple[str, Place], list[Episode]] = {}
     for client, episodes in actors.by_client(facts, failures.oversize(facts)).items():
         for episode in episodes:
-            groups.setdefault((client, episode.reason == IN_CLIENT), []).append(episode)
+            groups.setdefault((client, _place(episode)), []).append(episode)
     if groups:
         again = frozenset(r.client for r in resending.found(facts))
         return Result(
-            tuple(_finding(facts, client, own, episodes, again) for (client, own), episodes in groups.items())
+            tuple(_finding(facts, client, place, episodes, again) for (client, place), episodes in groups.items())
         )
     errors = facts.named("producer.record_errors")
     if actors.producers_told(facts):
@@ -46,17 +55,27 @@ def detect(facts: Facts) -> Result:
     return CLEAR if errors or flows.nothing_rejected(facts) else Result(missing=(say("no-producers"),))
 
 
-def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
+def _place(episode: Episode) -> Place:
+    if episode.reason is None:
+        return Place.UNKNOWN
+    return Place.CLIENT if episode.reason == IN_CLIENT else Place.BROKER
+
+
+def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
+    in_client = place is Place.CLIENT
     count = sum(e.count for e in episodes)
     first, last = actors.span(episodes)
     topic = next((e.topic for e in episodes if e.topic), None)
     largest = max((e.value_max or 0 for e in episodes), default=0)
     if in_client:
         limit = configured.producer_value(facts, client, "max.request.size", first)
+    elif place is Place.UNKNOWN:
+        limit = None
     else:
         # Java's error names no topic: then it may be the limit of any topic that has its own.
         whose = topic or not any(s.key == "max.message.bytes" and s.owner for s in facts.settings)
         limit = configured.limit(facts, topic, first) if whose else None
+    limit = limit if limit and limit.setting else None  # a default is no sign that nobody set another
     ongoing = _ongoing(facts, client, episodes, last) and (in_client or not _lifted(facts, topic, largest, last))
     resubmitted = client in again and not in_client
     counted = resending.counted(facts, client, "producer.record_errors", first, last)
@@ -70,7 +89,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         name=client + ("/client-side" if in_client else ""),
         slots={
             "client": client,
-            "place": "client" if in_client else "broker",
+            "place": place,
             "key": limit.key if limit else None,
             "limit": limit.value if limit else None,
             "resubmitted": resubmitted,
@@ -111,7 +130,9 @@ def _ongoing(facts: Facts, client: str, episodes: Sequence[Episode], last: float
     moments = sorted(e.first_at for e in episodes if e.first_at is not None)
     gaps = [b - a for a, b in pairwise(moments)]
     several = gaps and sum(e.count for e in episodes) > 2
-    due = last + (2 * median_low(gaps) if several else max(60.0, 2 * sum(gaps)))
+    if not several:
+        return False
+    due = last + 2 * median_low(gaps)
     return max(end, _quiet_until(facts, client, last)) < due
 
 

@@ -81,7 +81,7 @@ def _ensure_fits(item: Item, waiting: Mapping[int, Line]) -> None:
         ValueError: it does not.
     """
     if not isinstance(item, Data | Noise | Reject) or item.line.number not in waiting:
-        raise ValueError(f"it answered {item!r:.80}, which is no answer to a line that it was given")
+        raise ValueError(f"it returned {item!r:.80}, which does not belong to a line that it was given")
     for row in item.rows if isinstance(item, Data) else ():
         columns = dict(row.table.columns)
         for name, value in row.values.items():
@@ -123,7 +123,7 @@ def _unfit_signatures(signatures: Any, spec: Spec) -> str | None:
                 return f"a regex of {one.kind} is none: {error} in {pattern!r}"
             known = {*EVENTS.names, "broker", "entries", "dotted"}
             if other := sorted(name for name in groups if name.rstrip("0123456789") not in known):
-                return f"the signature {one.kind} names {', '.join(other)}, which are no columns of EVENTS"
+                return f"the signature {one.kind} names {', '.join(other)}, which are not columns of EVENTS"
         if not factors(one.rare or one.begins or one.contains):
             return f"the signature {one.kind} holds no word by which its lines could be found"
     return None

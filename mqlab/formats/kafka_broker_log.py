@@ -39,6 +39,7 @@ _LINE = re.compile(
     r"\[(?:QuorumController|GroupCoordinator|ReplicaManager|BrokerServer|Controller|BrokerLifecycleManager) (?:id|\d))"
 )
 
+_CLIENT = re.compile(r" \[(?:Producer|Consumer|AdminClient) (?:instanceId=[^,\]]+, )?clientId=")
 _END = r"\.?(?: \([\w.$]+\))?(?: \[[^\]]*\])?\s*$"
 """What ends a line: the logger's name, and the thread where a layout adds it."""
 _GENERATION = r"(?:.*? generation (?P<value>-?\d+))?"
@@ -307,6 +308,7 @@ SIGNATURES: tuple[Signature, ...] = (
 
 
 def recognise(head: Head) -> bool:
-    """True when dated lines carry a broker's logger names."""
+    """True when dated lines carry a broker's logger names, and are not those of a client that shares them."""
     dated = [line for line in head.lines[:400] if re.match(r"\[?\d{4}-\d\d-\d\d", line)]
-    return bool(dated) and sum(bool(_LINE.match(line)) for line in dated) * 2 >= len(dated)
+    own = [line for line in dated if _LINE.match(line) and not _CLIENT.search(line)]
+    return bool(dated) and len(own) * 2 >= len(dated)

@@ -242,10 +242,13 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("out-of-memory", contains=r"java\.lang\.OutOfMemoryError(?:: (?P<reason>.*))?"),
     Signature(
         "record-too-large",
-        contains=r"RecordTooLargeException|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE|[Mm]essage (?:size|was) too large",
+        contains=r"RecordTooLargeException|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE|[Mm]essage (?:size|was) too large"
+        r"|when serialized which is larger than",
         also=r"message is (?P<value>\d+)|payload=(?P<value2>\d+)(?!.{0,400}message is \d)|send to (?P<topic>[\w.-]+)"
-        r"|(?P<reason>when serialized|max message size the server|MSG_SIZE_TOO_LARGE)",
+        r"|(?P<reason>when serialized|max message size the server|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE"
+        r"|kafka server: Message was too large)",
     ),
+    Signature("request-timeout", contains=r"Metadata request failed: (?P<reason>Local: Message timed out)"),
     Signature("record-expired", contains=rf"Expiring (?P<value>\d+) record(?:\(s\)|s)? for {PARTITION}"),
     Signature(
         "record-expired",

@@ -128,6 +128,11 @@ KAFKA: tuple[Signature, ...] = (
         r"|Offset Out Of Range: |fetch request with offset out of range"
         r"|requested offset is not within the range of offsets|Broker: Offset out of range)",
     ),
+    Signature(
+        "offset-reset",
+        contains=r"topic=(?P<topic>[\w.-]+) partition=(?P<queue>\d+) offset=(?P<value>\d+)\)\. Reason: :"
+        r"(?P<reason>offset_out_of_range)",
+    ),
     Signature("offset-reset", begins=r"Offset out of range, resetting to (?P<reason>\w+) offset"),
     Signature(
         "record-too-large",

@@ -44,7 +44,8 @@ _THREADS = (
 _MESSAGES = (
     r"(?:rocketmqHome=|kvConfigPath=|brokerConfigPath=|\[WATERMARK\]|\[PROTECT_BROKER\]|Port: \d+, Re\w+Code Distrib|"
     r"Server is running in TLS|(?:Try to )?[Ss]tart service thread:|instrumented a special java\.util\.Set|"
-    r"NETTY SERVER PIPELINE|"
+    r"NETTY SERVER PIPELINE|shutdown thread \w+ interrupt |Try to shutdown service thread:|"
+    r"(?:clear handle of this client|remove (?:grpc|remoting) channel) when client unregister|"
     r"tryLock(?:Batch)?[,:] |unlockBatch, |RebalanceLockManager#|The (?:broker\[|Name Server boot)|unregisterBroker)"
 )
 _OURS = re.compile(

@@ -65,7 +65,7 @@ class NotPackedError(MqlabError):
     """All is gathered, and the archive cannot be written."""
 
     def __init__(self, packed: Path, folder: Path, because: str) -> None:
-        super().__init__(f"{_shown(packed)} cannot be written: {because}. What was gathered lies in {_shown(folder)}.")
+        super().__init__(f"{_shown(packed)} cannot be written: {because}. The files are in {_shown(folder)}.")
 
 
 class Bundle:
@@ -87,7 +87,7 @@ class Bundle:
         try:
             taken = [path for path in (self._packed, self.folder) if path and path.exists()]
             if any(not path.is_dir() or any(path.iterdir()) for path in taken):
-                raise BundleError(taken[-1], "there is something of that name already")
+                raise BundleError(taken[-1], "it already exists")
             self._begin(made=not self.folder.exists())
         except OSError as error:
             raise BundleError(output, error.strerror or str(error)) from error
@@ -243,7 +243,7 @@ def _ending(output: Path) -> str:
     """
     end = next((end for end in sorted(_ARCHIVES, key=len, reverse=True) if output.name.lower().endswith(end)), "")
     if not end and output.name.lower().endswith(_OTHER):
-        raise BundleError(output, f"archives are written as {', '.join(_ARCHIVES)}, and else a folder")
+        raise BundleError(output, f"give a folder, or an archive that ends with {', '.join(_ARCHIVES)}")
     return end
 
 

@@ -91,7 +91,7 @@ def client_config(file: Path | None, bootstrap: str | None) -> tuple[dict[str, s
     other = found.pop("metadata.broker.list", "")
     found["bootstrap.servers"] = bootstrap or found.get("bootstrap.servers") or other
     if not found["bootstrap.servers"]:
-        raise ClientConfigError("they name no bootstrap.servers; add them to the file or give --bootstrap")
+        raise ClientConfigError("bootstrap.servers is missing; add it to the file or give --bootstrap")
     left = sorted(key for key in told if not (_TAKEN.fullmatch(key) or key in _RENAMED or key in _JAVA))
     return found | _patient(found) | _OURS, left
 
@@ -115,7 +115,7 @@ def _read(file: Path) -> Mapping[str, str]:
         raise ClientConfigError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
     provided = next((key for key, value in told.items() if re.search(r"\$\{\w+:", value)), None)
     if provided:
-        raise ClientConfigError(f"{provided} comes from a config provider, write the value itself")
+        raise ClientConfigError(f"{provided} comes from a config provider; write the value itself")
     return {key.strip(): value.strip() for key, value in told.items()}
 
 
@@ -135,7 +135,7 @@ def _translated(told: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def _logged_in(told: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """User and password of Java's ``sasl.jaas.config``."""
     if handler := told.get("sasl.client.callback.handler.class"):
-        raise ClientConfigError(f"{handler} is a class of Java; use a mechanism that needs none, such as SCRAM")
+        raise ClientConfigError(f"{handler} is a Java class; use a mechanism without one, such as SCRAM")
     login = _LOGIN.match(told.get("sasl.jaas.config", ""))
     if not login:
         return
@@ -155,7 +155,7 @@ def _trusting(told: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if store:
         if _kind(told, "truststore", store) != "PEM":
             raise ClientConfigError(
-                f"{store} is a key store of Java: export its certificates with "
+                f"{store} is a Java key store: export its certificates with "
                 f"`keytool -list -rfc -keystore {store} > ca.pem` and write ssl.ca.location=ca.pem instead"
             )
         yield "ssl.ca.location", store
@@ -173,7 +173,7 @@ def _shown(told: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield from (("ssl.keystore.location", store), ("ssl.keystore.password", told.get("ssl.keystore.password", "")))
     else:
         raise ClientConfigError(
-            f"{store} is a key store of Java: convert it with `keytool -importkeystore -srckeystore {store} "
+            f"{store} is a Java key store: convert it with `keytool -importkeystore -srckeystore {store} "
             "-destkeystore client.p12 -deststoretype PKCS12` and write ssl.keystore.type=PKCS12"
         )
 

@@ -17,23 +17,23 @@ from mqlab.verbs.helping import Verbs
 
 @click.group(cls=Verbs)
 def capture() -> None:
-    """Gather from running brokers what triage reads; change nothing."""
+    """Collect data from running brokers for triage; read-only."""
     click.get_current_context().with_resource(stopped_by_signals())
     try:
         Path.cwd()
     except OSError as error:
-        raise click.UsageError("The working folder has been removed: change into another one.") from error
+        raise click.UsageError("The current folder was removed: change to another one.") from error
 
 
 @capture.command()
-@click.option("--bootstrap", metavar="HOST:PORT,...", callback=place, help="Brokers to begin with.")
+@click.option("--bootstrap", metavar="HOST:PORT,...", callback=place, help="Brokers to connect to first.")
 @click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="CLIENT.PROPERTIES",
-              help="How to reach them: a client's properties, under Java's names or librdkafka's.")  # fmt: skip
+              help="Client properties for the connection, with Java's or librdkafka's names.")  # fmt: skip
 @click.option("--topic", multiple=True, metavar="GLOB", help="Only these topics.")
 @click.option("--group", multiple=True, metavar="GLOB", help="Only these consumer groups.")
 @sources
 def kafka(bootstrap: str | None, config: Path | None, output: Path, **asked: Any) -> int:
-    """Gather from a Kafka cluster: topics, settings, groups with members and offsets, sampled for a while."""
+    """Collect from a Kafka cluster: topics, settings, groups with members and offsets, sampled for a while."""
     from confluent_kafka import KafkaException
 
     from mqlab.gather.client_config import ClientConfigError, client_config
@@ -56,13 +56,15 @@ def kafka(bootstrap: str | None, config: Path | None, output: Path, **asked: Any
 
 
 @capture.command()
-@click.option("--namesrv", required=True, metavar="HOST:PORT;...", callback=place, help="Name servers to begin with.")
+@click.option(
+    "--namesrv", required=True, metavar="HOST:PORT;...", callback=place, help="Name servers to connect to first."
+)
 @click.option("--mqadmin", default="mqadmin", show_default=True, metavar="PATH", help="RocketMQ's own program.")
 @click.option("--topic", multiple=True, metavar="GLOB", help="Only these topics.")
 @click.option("--group", multiple=True, metavar="GLOB", help="Only these consumer groups.")
 @sources
 def rocketmq(namesrv: str, mqadmin: str, output: Path, **asked: Any) -> int:
-    """Gather from a RocketMQ cluster through `mqadmin`; its store and logs with --files."""
+    """Collect from a RocketMQ cluster through `mqadmin`; its store and logs with --files."""
     from mqlab.gather.rocketmq import Sampling
     from mqlab.gather.schedule import Wanted
 
@@ -75,22 +77,24 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @capture.command()
-@click.option("--broker", metavar="HOST[:PORT]", callback=place, help="Any broker of MQTT: what it tells below $SYS.")
-@click.option("--username", help="Name to log in with.")
-@click.option("--password-file", type=_FILE, help="Holds the password.")
-@click.option("--tls", is_flag=True, help="Speak TLS; implied by --cafile.")
-@click.option("--cafile", type=_FILE, help="Authorities that the broker's certificate may be of.")
-@click.option("--cert", type=_FILE, help="Certificate of this client.")
-@click.option("--cert-key", type=_FILE, help="Its key.")
-@click.option("--sniff", multiple=True, metavar="FILTER", help="Note how large messages of these topics are.")
-@click.option("--sniff-seconds", default=10.0, show_default=True, type=click.FloatRange(min=0.1), help="How long.")
 @click.option(
-    "--sniff-messages", default=20_000, show_default=True, type=click.IntRange(min=1), help="At most so many."
+    "--broker", metavar="HOST[:PORT]", callback=place, help="Any MQTT broker: collect what it publishes below $SYS."
+)
+@click.option("--username", help="User name for the login.")
+@click.option("--password-file", type=_FILE, help="File with the password.")
+@click.option("--tls", is_flag=True, help="Use TLS; implied by --cafile.")
+@click.option("--cafile", type=_FILE, help="CA certificates to verify the broker's certificate.")
+@click.option("--cert", type=_FILE, help="Client certificate.")
+@click.option("--cert-key", type=_FILE, help="Key of the client certificate.")
+@click.option("--sniff", multiple=True, metavar="FILTER", help="Record the message sizes of these topics.")
+@click.option("--sniff-seconds", default=10.0, show_default=True, type=click.FloatRange(min=0.1), help="For this long.")
+@click.option(
+    "--sniff-messages", default=20_000, show_default=True, type=click.IntRange(min=1), help="At most this many."
 )
 @click.option("--emqx", metavar="URL", callback=address, help="EMQX's management API: http://key:secret@host:18083.")
 @sources
 def mqtt(broker: str | None, emqx: str | None, output: Path, **asked: Any) -> int:
-    """Gather from a broker of MQTT: $SYS, sizes of messages; from EMQX sessions, subscriptions, alarms, rules."""
+    """Collect from an MQTT broker: $SYS, message sizes; from EMQX also sessions, subscriptions, alarms, rules."""
     from mqlab.gather.emqx import Emqx
     from mqlab.gather.mqtt import Broker, Sniff, listening
     from mqlab.gather.schedule import Asking

@@ -135,7 +135,7 @@ class Entrance:
             self._turned_away += closed
             if self._turned_away >= _MOST_TURNED_AWAY:
                 raise RefusedError(_CLOSED)
-            raise ConnectionError("none of them answers")
+            raise ConnectionError("no broker answers")
         return None
 
 

@@ -40,9 +40,9 @@ def masked_bytes(content: IO[bytes]) -> Iterator[bytes]:
 def _check(start: bytes) -> None:
     kind = kind_of(start[:512])
     if kind:
-        raise NotTextError(f"a {kind} archive is not looked into: unpack it, and give the folder")
+        raise NotTextError(f"a {kind} archive is not opened: unpack it, and give the folder")
     if b"\0" in start[:BLOCK]:
-        raise NotTextError("it is no text")
+        raise NotTextError("it is not a text file")
 
 
 def _masked(lines: bytes, spanning: Spanning) -> bytes:

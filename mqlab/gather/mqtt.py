@@ -59,7 +59,9 @@ class SharedError(MqlabError):
     """A filter that would take messages from others, or of which the broker's own counters come."""
 
     def __init__(self, topic: str) -> None:
-        super().__init__(f"{topic!r} is not listened to: it would take messages from others. Give plain filters.")
+        super().__init__(
+            f"{topic!r} is a shared subscription and would take messages from other clients: give a plain filter."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ class Listener:
             elif self._refused.value in _PASSING:
                 break
         if self._refused is None:
-            raise TimeoutError("the broker closes the connection in place of an answer" if answered else _NO_ANSWER)
+            raise TimeoutError("the broker closes the connection instead of answering" if answered else _NO_ANSWER)
         raise ValueError(f"refused: {self._refused}")
 
     def _asked(self, client: Client, protocol: int) -> bool:
@@ -202,7 +204,7 @@ class Listener:
     def _turn_away(self, answered: bool) -> None:
         self._turned_away += answered
         if self._turned_away >= _MOST_TURNED_AWAY:
-            raise self._refusal("it closes every connection in place of an answer")
+            raise self._refusal("it closes every connection instead of answering")
 
     def _refusal(self, because: str) -> RefusedError:
         return RefusedError(f"{self._broker.host}:{self._broker.port} refused it ({because}); it is not asked again")

@@ -85,7 +85,7 @@ def redact(paths: Sequence[str], output: Path, options: Options, tell: Callable[
     """
     key = _key(options.key)
     if options.map.exists():
-        raise TargetError(options.map, "there is something of that name already")
+        raise TargetError(options.map, "it already exists")
     target = Target(output)
     try:
         with workspace.scratch() as scratch:

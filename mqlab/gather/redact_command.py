@@ -26,23 +26,23 @@ _MAX_SHOWN = 40
     help="A folder, or an archive that ends in .tar.zst.",
 )
 @click.option(
-    "--key", type=click.Path(dir_okay=False, path_type=Path), help="Your key (default: OUTPUT.key; made if missing)."
+    "--key", type=click.Path(dir_okay=False, path_type=Path), help="Your key (default: OUTPUT.key; created if missing)."
 )
 @click.option(
     "--map",
     "map_",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Which name became what (default: OUTPUT.map.json).",
+    help="The replacement of each name (default: OUTPUT.map.json).",
 )
-@click.option("--shift", "weeks", type=int, default=0, metavar="WEEKS", help="Move all moments by so many weeks.")
-@click.option("--keep-payload", is_flag=True, help="Keep what messages carried, but for names and secrets.")
-@click.option("--no-check", is_flag=True, help="Do not diagnose the copy and compare.")
+@click.option("--shift", "weeks", type=int, default=0, metavar="WEEKS", help="Shift all times by this many weeks.")
+@click.option("--keep-payload", is_flag=True, help="Keep payloads, without names and secrets.")
+@click.option("--no-check", is_flag=True, help="Do not diagnose the copy for comparison.")
 @click.option("--master", help="Spark master, e.g. spark://host:7077.")
 @click.option("--workspace", help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache).")
 def redact(paths: tuple[str, ...], output: Path, key: Path | None, map_: Path | None, **chosen: Any) -> int:
     """Write a copy to share: no names, payloads or secrets.
 
-    Names are replaced; the copy is diagnosed to see whether mqlab says the same of it.
+    Names are replaced; then the copy is diagnosed and compared with the original.
     """
     from mqlab.gather.redact import Options, redact
 
@@ -53,7 +53,7 @@ def redact(paths: tuple[str, ...], output: Path, key: Path | None, map_: Path | 
     with progress() as tell:
         done = redact(paths, output, options, tell)
     click.echo(f"{done.output}: {done.replaced} words replaced; names by kind: {_counts(done) or 'none'}.")
-    click.echo(f"For you alone: {key} and {map_}.")
+    click.echo(f"Keep to yourself: {key} and {map_}.")
     _show(done)
     if not check:
         click.echo("The copy was not diagnosed: whether mqlab says the same of it is unknown.")
@@ -75,8 +75,8 @@ def _show(done: Redaction) -> None:
     for one in done.left_out:
         click.echo(f"Left out: {one.name}: {one.because}")
     for name, times in list(done.left.items())[:_MAX_SHOWN]:
-        click.echo(f"Still there, {times} times: {name}", err=True)
+        click.echo(f"Still in the copy, {times} times: {name}", err=True)
     if len(done.left) > _MAX_SHOWN:
-        click.echo(f"Still there: {len(done.left) - _MAX_SHOWN} others.", err=True)
+        click.echo(f"Still in the copy: {len(done.left) - _MAX_SHOWN} others.", err=True)
     for what in done.differs:
-        click.echo(f"mqlab says otherwise of the copy: {what}", err=True)
+        click.echo(f"The diagnosis of the copy differs: {what}", err=True)

@@ -35,7 +35,7 @@ class TargetError(MqlabError):
     """What is to be written cannot be, or is there already."""
 
     def __init__(self, path: Path, because: str) -> None:
-        super().__init__(f"{path} was not written: {because}. Give another place.")
+        super().__init__(f"{path} was not written: {because}. Choose another place with -o.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _opened(name: str, file: Path, modified: float | None, scratch: Path, depth:
         return
     if streams.kind_of(start[:512]) not in ("tar", "zip"):
         binary = b"\0" in start and encodings.told(start) is None
-        yield LeftOut(name, "It is no text.") if binary else Text(name, file, modified, _packed(file))
+        yield LeftOut(name, "It is not a text file.") if binary else Text(name, file, modified, _packed(file))
         return
     if depth > 1:
         yield LeftOut(name, "An archive too deep within archives.")
@@ -109,7 +109,7 @@ def cleaned(text: Text, target: Path, without: Callable[[Iterable[bytes]], Itera
             for piece in without(masked_bytes(stream)):
                 out.write(piece)
     except _UNREAD as error:
-        return LeftOut(text.name, f"It is no text, or damaged: {error}.")
+        return LeftOut(text.name, f"It is not a text file, or is damaged: {error}.")
     return replace(text, file=target)
 
 
@@ -147,7 +147,7 @@ class Target:
         """
         self._output = output
         if output.exists():
-            raise TargetError(output, "there is something of that name already")
+            raise TargetError(output, "it already exists")
         try:
             output.parent.mkdir(parents=True, exist_ok=True)
             self.folder = Path(mkdtemp(prefix=f".{output.name}-", dir=output.parent))

@@ -45,7 +45,7 @@ def secret(file: Path | None) -> str | None:
         return file.read_text("utf-8").strip() if file else None
     except (OSError, ValueError) as error:
         raise click.UsageError(
-            f"{file} cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}."
+            f"{file} cannot be read: {getattr(error, 'strerror', None) or 'it is not a text file'}."
         ) from error
 
 
@@ -87,20 +87,24 @@ _OPTIONS = (
     ),
     _shared("--interval", default=10.0, show_default=True, type=_SECONDS, help="Seconds between samplings."),
     _shared("--duration", default=50.0, show_default=True, type=click.FloatRange(min=0), help="Seconds; 0: once."),
-    _shared("--since", callback=_moment, help="How far back logs and metrics are fetched (default: an hour)."),
-    _shared("--prometheus", metavar="URL", callback=address, help="Fetch what mqlab knows of from this Prometheus."),
+    _shared("--since", callback=_moment, help="Fetch logs and metrics from this moment on (default: one hour ago)."),
+    _shared(
+        "--prometheus", metavar="URL", callback=address, help="Fetch the series that mqlab knows from this Prometheus."
+    ),
     _shared("--match", default="", metavar="LABELS", help="Labels that its series must have: job='kafka'."),
-    _shared("--metric", default="", metavar="REGEX", help="Fetch metrics of these names besides."),
+    _shared("--metric", default="", metavar="REGEX", help="Also fetch metrics with these names."),
     _shared("--step", default=15.0, show_default=True, type=_SECONDS, help="Seconds between its samples."),
-    _shared("--token-file", type=_FILE, help="Holds the bearer token for Prometheus."),
+    _shared("--token-file", type=_FILE, help="File with the bearer token for Prometheus."),
     _shared(
         "--scrape", multiple=True, metavar="URL", callback=address, help="Read this exporter's page at every sampling."
     ),
-    _shared("--files", multiple=True, metavar="PATH", help="Copy a file, folder or glob in."),
-    _shared("--limit", default=500, show_default=True, type=click.IntRange(min=1), help="MB of these, newest first."),
+    _shared("--files", multiple=True, metavar="PATH", help="Copy a file, folder or glob into the bundle."),
+    _shared(
+        "--limit", default=500, show_default=True, type=click.IntRange(min=1), help="MB of files at most, newest first."
+    ),
     _shared("--kubectl", multiple=True, metavar="NAMESPACE[/SELECTOR]", help="Fetch logs of these pods."),
     _shared("--journal", multiple=True, metavar="UNIT", help="Fetch the journal of this unit."),
-    _shared("--watch", is_flag=True, help="Diagnose while it grows, and tell each new verdict."),
+    _shared("--watch", is_flag=True, help="Diagnose during the capture, and print each new verdict."),
 )
 
 
@@ -108,7 +112,7 @@ class NothingGatheredError(MqlabError):
     """Nothing that was asked gave an answer."""
 
     def __init__(self, place: Path) -> None:
-        super().__init__(f"Nothing was gathered; what failed stands in {place} (manifest.json).")
+        super().__init__(f"Nothing was collected; {place} (manifest.json) lists what failed.")
 
 
 def sources(command: Command) -> Command:
@@ -160,11 +164,11 @@ def _told(manifest: Manifest, place: Path, code: int) -> int:
     for question in manifest.questions.values():
         if question.failed:
             times = "once" if question.failed == 1 else f"{question.failed} times"
-            click.echo(f"mqlab: {question.what}, {times} in vain: {question.because}", err=True)
+            click.echo(f"mqlab: {question.what} failed {times}: {question.because}", err=True)
     if not manifest.files and not code:
         raise NothingGatheredError(place)
     if not manifest.files:
-        click.echo(f"{place}: interrupted by {manifest.because} before anything was gathered")
+        click.echo(f"{place}: interrupted by {manifest.because} before anything was collected")
         return code
     state = f"interrupted by {manifest.because}, " if code else ""
     path = str(place)

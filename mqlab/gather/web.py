@@ -67,7 +67,7 @@ class Web:
                 self._answered.add(place)
                 return found
             if _origin(found) != place:
-                raise ValueError(f"it redirects to {_plain(found)}, which is not followed: give that address itself")
+                raise ValueError(f"it redirects to {_plain(found)}, which is not followed: give that address")
             bare = found
         raise ValueError(f"it redirects more than {_MOST_REDIRECTS} times")
 
@@ -115,7 +115,7 @@ def check(url: str) -> None:
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
-        raise ValueError("no address of HTTP")
+        raise ValueError("it is not an HTTP address")
 
 
 def _origin(url: str) -> str:

@@ -35,6 +35,8 @@ from mqlab.tables import EVENTS, LEDGER, POLLS, Row
 LONGEST = 16_384
 """Characters kept of one line; longer ones end in an ellipsis."""
 _WARN = LEVELS.index("WARN") + 1
+_LEVEL = re.compile(r"\[?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL) ?\]?[ \[:]")
+"""A level with which a record begins in a log without dates."""
 _THROWN = r":exception=>|\|BROKERFAIL\||poll interval .{1,30}exceeded"
 """Logstash writes at INFO, librdkafka at DEBUG, and programs around librdkafka at any level, what failed."""
 _CAUSED = 100
@@ -126,7 +128,8 @@ class LogReader:
             found, of_broker = self._selected(batch, place, line.text, numbers.get(place, ()))
             if found:
                 when = self._when(batch, place, line)
-                is_new = self._is_new(line, found, own=of_broker or bool(batch.headers.second[place] >= 0))
+                is_record = batch.headers.second[place] >= 0 or (when is None and _LEVEL.match(line.text))
+                is_new = self._is_new(line, found, own=of_broker or bool(is_record))
                 self._settings(self._blocks.header(line.text, when))
                 if is_new and piece.own:
                     rows = log_events.rows(line.text, found)

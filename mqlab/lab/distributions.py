@@ -73,7 +73,7 @@ def fetched(name: str, dist: Path) -> Distribution:
         LabError: Maven cannot resolve it.
     """
     if name not in known():
-        raise LabError(f"No distribution is called {name}. Known: {', '.join(sorted(known(), key=by_number))}.")
+        raise LabError(f"There is no distribution {name}. Known: {', '.join(sorted(known(), key=by_number))}.")
     folder = dist / name
     if not (folder / _DONE).exists():
         command = tool("mvn", name, "install Maven, on Debian `apt install maven`")

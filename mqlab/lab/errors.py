@@ -13,7 +13,7 @@ class MissingToolError(LabError):
     """A program or package that the lab starts something with is not installed."""
 
     def __init__(self, tool: str, needed_for: str, get: str) -> None:
-        super().__init__(f"{tool} is not here, which the lab needs for {needed_for}: {get}.")
+        super().__init__(f"The lab needs {tool} for {needed_for}: {get}.")
 
 
 class BusyError(LabError):

@@ -77,7 +77,7 @@ class Home:
         """
         try:
             if self.root.is_dir() and not (self.root / _MARK).exists() and any(self.root.iterdir()):
-                raise LabError(f"{self.root} holds other things: give the lab an empty folder with --home.")
+                raise LabError(f"{self.root} contains other files: give the lab an empty folder with --home.")
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             if because := objection(self.root):
                 raise LabError(f"The lab's folder {self.root} cannot be used: {because}. Give another one with --home.")
@@ -153,7 +153,7 @@ class Home:
             LabError: it is no folder of a lab, or this user may not remove it.
         """
         if not (self.root / _MARK).exists():
-            raise LabError(f"{self.root} is no folder of a lab: nothing was removed.")
+            raise LabError(f"{self.root} is not a lab's folder: nothing was removed.")
         because = objection(self.root) or next(
             (f"{folder} is read-only" for folder in (self.root.parent, self.root) if not os.access(folder, os.W_OK)),
             None,

@@ -42,7 +42,7 @@ def make_topics(address: str, topics: Sequence[Topic], brokers: int) -> None:
         try:
             done.result(_WAIT)
         except KafkaException as error:
-            raise LabError(f"The topic {name} cannot be made: {error}.") from error
+            raise LabError(f"The topic {name} cannot be created: {error}.") from error
     while not _led(admin, topics) and monotonic() < until + _WAIT:
         sleep(0.3)
 

@@ -45,7 +45,7 @@ def raised(home: Home, ports: int, brokers: Sequence[str], tell: Callable[[str],
         if "up" in said:
             return dict(said["up"])
         tell(said["step"])
-    raise LabError(f"The lab did not come up; {home.root / 'keeper.log'} says why.")
+    raise LabError(f"The lab did not start; the reason is in {home.root / 'keeper.log'}.")
 
 
 def state(home: Home) -> dict[str, str]:

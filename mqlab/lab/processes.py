@@ -112,7 +112,7 @@ def wait_for(name: str, ready: Callable[[], bool], processes: Processes, log: Pa
     until = monotonic() + seconds
     while not ready():
         if not processes.alive(name):
-            raise BrokerError(name, "ended while it started", str(log))
+            raise BrokerError(name, "ended during its start", str(log))
         if monotonic() > until:
             raise BrokerError(name, f"did not answer within {seconds:.0f} s", str(log))
         sleep(0.2)

@@ -60,7 +60,7 @@ def advice(played: Played, facts: Facts, finding: Finding | None) -> Advice:
     kind = str(played.books.scenario.remedy.get("kind", "none"))
     if kind not in REMEDIES:
         known = ", ".join(REMEDIES)
-        raise LabError(f"The scenario {played.books.scenario.name} names no remedy that the lab can try: {known}.")
+        raise LabError(f"The scenario {played.books.scenario.name} names no remedy that the lab can test: {known}.")
     return REMEDIES[kind](played, facts, finding)
 
 
@@ -77,7 +77,7 @@ def _poll(played: Played, facts: Facts, _finding: Finding | None) -> Advice:
     foreseen = replay(facts, group, changes([f"max.poll.records={most}"]))
     after = foreseen.after
     if after is None:
-        raise LabError(f"mqlab foresees nothing for {group}: its replay of what was does not agree with the record.")
+        raise LabError(f"mqlab predicts nothing for {group}: its replay does not match what was recorded.")
     until = foreseen.until - played.window[0]
     before = played.books
 
@@ -116,7 +116,7 @@ def _batch(played: Played, facts: Facts, finding: Finding | None) -> Advice:
     scenario = played.books.scenario
     producer = configured_producer(facts, finding)
     if producer is None:
-        raise LabError("mqlab knows neither version nor limit of this producer: it foresees nothing.")
+        raise LabError("mqlab predicts nothing for this producer: its version and limit are unknown.")
     load = next(load for load in scenario.loads if load.name in scenario.remedy["loads"])
     size = int(load.options["size"])
     foreseen = outcome(replace(producer, batch_size=_BATCH), Link(_LOOPBACK), burst(_BURST, size))
@@ -157,7 +157,7 @@ def _drain(played: Played, facts: Facts, _finding: Finding | None) -> Advice:
     asked = Request(group=group, response_time=each, threads=1, instances=len(names), orderly=True)
     foreseen = answer(asked, facts).forecast
     if foreseen is None:
-        raise LabError(f"mqlab foresees no drain of {group}.")
+        raise LabError(f"mqlab predicts no drain of {group}.")
     again = Step(scenario.seconds, "start", names)
     longer = replace(scenario, steps=(*scenario.steps, again), seconds=scenario.seconds + scenario.remedy["seconds"])
 

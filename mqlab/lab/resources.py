@@ -37,8 +37,7 @@ def check_ports(ports: Sequence[int]) -> None:
                 probe.bind((LOOPBACK, port))
             except OSError as error:
                 raise TooLittleError(
-                    f"Port {port} is taken ({error.strerror}): stop what listens there, or give the lab others "
-                    "with --ports."
+                    f"Port {port} is in use ({error.strerror}): stop what listens there, or choose others with --ports."
                 ) from error
 
 
@@ -52,8 +51,10 @@ def check_space(megabytes: float, folder: Path) -> None:
     if free < megabytes * 1e6:
         raise TooLittleError(
             f"This needs {units.size(megabytes * 1e6)} of memory and {units.size(free)} are free: "
-            "stop something, or take a scenario with fewer brokers."
+            "stop something, or choose a scenario with fewer brokers."
         )
     left = shutil.disk_usage(folder).free
     if left < _DISK:
-        raise TooLittleError(f"{folder} has {units.size(left)} left and the lab may write {units.size(_DISK)}.")
+        raise TooLittleError(
+            f"{folder} has {units.size(left)} of free space, and the lab may need {units.size(_DISK)}: free some."
+        )

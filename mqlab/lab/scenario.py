@@ -126,7 +126,7 @@ def scenario(name: str) -> Scenario:
     """
     path = shipped().get(name, Path(name))
     if not path.is_file():
-        raise BadScenarioError(name, f"there is none; known are {', '.join(shipped())}, or give a file")
+        raise BadScenarioError(name, f"it does not exist; use {', '.join(shipped())}, or give a file")
     try:
         return read(path.stem, tomllib.loads(path.read_text("utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -162,7 +162,7 @@ def read(name: str, table: Mapping[str, Any]) -> Scenario:
     )
     unknown = set(table) - {f.name for f in fields(Scenario)}
     if unknown:
-        raise BadScenarioError(name, f"nobody knows {', '.join(sorted(unknown))}")
+        raise BadScenarioError(name, f"unknown: {', '.join(sorted(unknown))}")
     _check(found, KINDS, COUNTERS)
     return found
 

@@ -27,9 +27,9 @@ def _at(home: Path | None) -> Home:
 
 @click.group(cls=Verbs)
 def lab() -> None:
-    """Start real brokers here and make incidents on purpose.
+    """Start real brokers here and cause incidents on purpose.
 
-    Each scenario says whether the diagnosis of its capture was right.
+    After each scenario, the lab says whether the diagnosis of its capture was right.
     """
     watch.hurries = False
 
@@ -41,8 +41,8 @@ def lab() -> None:
 def up(brokers: tuple[str, ...], home: Path | None, ports: int) -> int:
     """Start BROKERS and leave them running: kafka:3.9, mosquitto, hivemq.
 
-    A broker is its name, `kafka`, with its version where you want another than the newest, `kafka:3.9`, and its number
-    of nodes, `kafka:4.1:3`. A version alone, `4.1`, is the broker that has it.
+    A broker is NAME[:VERSION[:NODES]]: `kafka` (the newest version), `kafka:3.9`, `kafka:4.1:3` (three nodes). A
+    version alone, `4.1`, means the broker that has it.
     """
     with progress() as tell:
         known = keeper.raised(_at(home), ports, brokers, tell)
@@ -54,10 +54,10 @@ def up(brokers: tuple[str, ...], home: Path | None, ports: int) -> int:
 @lab.command()
 @_home
 def status(home: Path | None) -> int:
-    """What runs in the lab's folder, and what it keeps."""
+    """Show what runs in the lab's folder, and what is stored there."""
     at = _at(home)
     known, holder = keeper.state(at), at.holder()
-    click.echo(f"{at.root}: " + (f"held by process {holder}" if holder else "nothing runs"))
+    click.echo(f"{at.root}: " + (f"held by process {holder}" if holder else "nothing is running"))
     for name, address in known.items():
         click.echo(f"{name:<12} {address}")
     for entry in at.entries():
@@ -73,10 +73,10 @@ def _names(folder: Path) -> str:
 
 @lab.command()
 @click.argument("name", required=False)
-@click.option("--lines", default=20, show_default=True, help="Lines of the end of each log.")
+@click.option("--lines", default=20, show_default=True, help="Last lines of each log.")
 @_home
 def logs(name: str | None, lines: int, home: Path | None) -> int:
-    """The end of the brokers' logs, or of those whose path has NAME in it."""
+    """Show the end of the brokers' logs, or of logs whose path contains NAME."""
     at = _at(home)
     every = sorted(p for p in at.work.rglob("*") if p.suffix in (".log", ".out") and p.is_file())
     found = [p for p in every if "data" not in p.relative_to(at.work).parts and (name or "") in str(p)]
@@ -91,16 +91,16 @@ def logs(name: str | None, lines: int, home: Path | None) -> int:
 @lab.command()
 @_home
 def down(home: Path | None) -> int:
-    """Stop what runs in the lab's folder; data and captures stay."""
+    """Stop the lab's brokers; data and captures stay."""
     click.echo("stopped" if keeper.lowered(_at(home)) else "nothing was running")
     return 0
 
 
 @lab.command()
-@click.option("--yes", is_flag=True, help="Do it without asking.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @_home
 def destroy(yes: bool, home: Path | None) -> int:
-    """Stop everything and remove the lab's folder, with all that was fetched and all captures."""
+    """Stop everything and remove the lab's folder, with all downloads and captures."""
     at = _at(home)
     at.removable()
     running = ", ".join(keeper.state(at))
@@ -115,7 +115,7 @@ def destroy(yes: bool, home: Path | None) -> int:
 
 @lab.command("list")
 def listed() -> int:
-    """List the scenarios: what is made on purpose, what only looks like it."""
+    """List the scenarios: incidents made on purpose, and their look-alikes."""
     from mqlab.lab.scenario import scenario, shipped
 
     for name in shipped():
@@ -130,11 +130,11 @@ lab.add_command(click.Command("scenarios", callback=listed.callback, help=listed
 
 @lab.command()
 @click.argument("scenario")
-@click.option("--exit-code", is_flag=True, help="Exit with 1 where the diagnosis was wrong.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if the diagnosis was wrong.")
 @_home
 @_ports
 def run(scenario: str, exit_code: bool, home: Path | None, ports: int) -> int:
-    """Play SCENARIO (a shipped one or a file), gather, diagnose, and say whether the diagnosis was right."""
+    """Run SCENARIO (a bundled one or a file), capture, diagnose, and say whether the diagnosis was right."""
     from mqlab.lab import judging, running
     from mqlab.lab import scenario as scenarios
 
@@ -148,11 +148,11 @@ def run(scenario: str, exit_code: bool, home: Path | None, ports: int) -> int:
 
 @lab.command()
 @click.argument("scenario")
-@click.option("--exit-code", is_flag=True, help="Exit with 1 where a prediction missed the outcome by over 20 %.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if a prediction is off by more than 20 %.")
 @_home
 @_ports
 def verify(scenario: str, exit_code: bool, home: Path | None, ports: int) -> int:
-    """Play SCENARIO, take the remedy that mqlab advises, play it again: prediction and outcome side by side."""
+    """Run SCENARIO, apply mqlab's remedy, run it again: prediction and outcome side by side."""
     from mqlab.lab import scenario as scenarios
     from mqlab.lab import verifying
 

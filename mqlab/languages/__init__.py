@@ -29,7 +29,7 @@ class UnknownLanguageError(MqlabError):
     """There is no edition in this language."""
 
     def __init__(self, language: str) -> None:
-        super().__init__(f"There is no edition in {language!r}. Known: {', '.join(LANGUAGES)}.")
+        super().__init__(f"There is no language {language!r}. Known: {', '.join(LANGUAGES)}.")
 
 
 def speak(language: str) -> None:

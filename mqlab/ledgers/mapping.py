@@ -62,7 +62,7 @@ def wrong(pattern: str) -> str | None:
     try:
         groups = re.compile(pattern).groupindex
     except (re.error, RecursionError, OverflowError) as error:
-        return f"has a pattern that is no regex ({error})"
+        return f"has a pattern that is not a valid regex ({error})"
     unknown = sorted(set(groups) - set(GROUPS))
     if unknown:
         return f"has a pattern with unknown groups {', '.join(map(repr, unknown))}; known are {', '.join(GROUPS)}"
@@ -164,13 +164,13 @@ def read_map(path: str | None) -> LedgerMap:
     except OSError as error:
         raise BadLedgerMapError(path, error.strerror or "it cannot be read") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadLedgerMapError(path, f"it is no TOML ({error})") from error
+        raise BadLedgerMapError(path, f"it is not valid TOML ({error})") from error
     unknown = sorted(set(document) - {"ledger"})
     if unknown:
-        raise BadLedgerMapError(path, f"it knows no {', '.join(map(repr, unknown))}, only [[ledger]]")
+        raise BadLedgerMapError(path, f"unknown: {', '.join(map(repr, unknown))}; only [[ledger]] is allowed")
     entries = document.get("ledger")
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
-        raise BadLedgerMapError(path, "it holds no [[ledger]]")
+        raise BadLedgerMapError(path, "it has no [[ledger]]")
     return LedgerMap(
         tuple(_entry(path, number, entry) for number, entry in enumerate(entries, 1)),
         hashlib.sha256(content).hexdigest()[:16],

@@ -238,7 +238,7 @@ def _untar(archive: Path, work: Unpacking) -> str | None:
             raise sound.damage or error from error
     if sound.damage:
         return f"The archive is damaged ({sound.damage}); what stands before the damage was read."
-    return f"{behind:,} bytes behind the end of the archive were left out." if behind else None
+    return f"{behind:,} bytes after the end of the archive were left out." if behind else None
 
 
 def _untar_members(archive: Path, sound: streams.Sound, work: Unpacking) -> int:

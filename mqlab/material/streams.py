@@ -241,7 +241,7 @@ class _Packed(io.BufferedIOBase):
         while more := self._taken(BLOCK):
             behind, is_padding = behind + len(more), is_padding and not more.strip(b"\0")
         if not is_padding:
-            self._wrong = EOFError(f"{behind:,} bytes behind its end are no part of it and were left out")
+            self._wrong = EOFError(f"{behind:,} bytes after its end do not belong to it and were left out")
         return b""
 
     def _salvaged(self, chunk: bytes) -> bytes:

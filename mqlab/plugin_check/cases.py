@@ -120,7 +120,7 @@ def _lines(error: KnownError) -> Iterator[Tried]:
         f"known error {error.name} tells its sample",
         "" if _tells(error, error.sample) else f"the sample is {_kind(error.sample) or 'no line that mqlab knows'}",
     )
-    wrong = "it tells that line, too" if _tells(error, look_alike) else ""
+    wrong = "it matches that line, too" if _tells(error, look_alike) else ""
     yield Tried(
         f"known error {error.name} leaves its look-alike alone",
         wrong if look_alike else "it has no look_alike: a line that resembles it and means something else",

@@ -16,18 +16,18 @@ class FolderTakenError(MqlabError):
     """A plug-in was to begin where something is already."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(f"{folder} is there already: give the name of a new folder.")
+        super().__init__(f"{folder} already exists: give the name of a new folder.")
 
 
 @click.group(cls=Verbs)
 def plugin() -> None:
-    """Begin and try a plug-in: formats, rules, known errors."""
+    """Create and test a plug-in: formats, rules, known errors."""
 
 
 @plugin.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 def new(folder: Path) -> int:
-    """Write a small plug-in that works into FOLDER, to be changed into yours."""
+    """Write a small working plug-in into FOLDER, as a start for your own."""
     if folder.exists():
         raise FolderTakenError(folder)
     with resources.as_file(resources.files("mqlab.plugin_check").joinpath("example")) as example:
@@ -39,7 +39,7 @@ def new(folder: Path) -> int:
 @plugin.command()
 @click.argument("path", metavar="PATH_OR_PACKAGE", type=click.Path())
 def check(path: str) -> int:
-    """Try a plug-in on its samples: a line for each case; exit code 1 where one is wrong."""
+    """Test a plug-in on its samples: one line per case; exit code 1 if one is wrong."""
     from mqlab.plugin_check.cases import check as tried
 
     every = tried(path)

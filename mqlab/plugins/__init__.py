@@ -81,9 +81,9 @@ def read(name: str) -> Plugin:
     found = [file for file in sorted(folder.rglob("*.py")) if _is_own(file.relative_to(folder))]
     found += [folder / table for table in _TABLES if (folder / table).is_file()]
     if not any(file.parent.name in (FORMATS, DETECTORS) or file.name in _TABLES for file in found):
-        raise PluginError(str(folder), f"it holds no {FORMATS}/, no {DETECTORS}/, no {CATALOGUE} and no {KNOWN_ERRORS}")
+        raise PluginError(str(folder), f"it has no {FORMATS}/, no {DETECTORS}/, no {CATALOGUE} and no {KNOWN_ERRORS}")
     if len(found) > _MOST:
-        raise PluginError(str(folder), f"it holds {len(found)} files; name the folder of the plug-in itself")
+        raise PluginError(str(folder), f"it has {len(found)} files; name the folder of the plug-in itself")
     texts = []
     for file in found:
         try:
@@ -107,7 +107,7 @@ def _package(name: str) -> Path:
             found = None
     places = list(found.submodule_search_locations or ()) if found else []
     if not places or not Path(places[0]).is_dir():
-        raise PluginError(name, "there is no such folder, and Python finds no package of this name")
+        raise PluginError(name, "there is no such folder, and no Python package of this name")
     return Path(places[0])
 
 
@@ -211,7 +211,7 @@ def tables(name: str) -> Mapping[str, Any]:
         try:
             entries = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise PluginError(plugin.place(name), f"it is no TOML: {error}") from error
+            raise PluginError(plugin.place(name), f"it is not valid TOML: {error}") from error
         if twice := sorted(found.keys() & entries.keys()):
             raise PluginError(place(name, twice[0]), f"two plug-ins have an entry {twice[0]}")
         found |= entries
@@ -245,7 +245,7 @@ def _imported(plugin: Plugin, file: str) -> ModuleType:
         sys.modules.pop(name, None)
         where, said = cause(error, plugin.folder)
         raise PluginError(
-            where if where != plugin.folder else plugin.place(file), f"it does not import: {said}"
+            where if where != plugin.folder else plugin.place(file), f"it cannot be imported: {said}"
         ) from error
 
 

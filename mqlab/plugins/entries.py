@@ -32,12 +32,12 @@ def ensure_fits(table: str, name: str, entry: Any, kind: type, keys: Mapping[str
         PluginError: it lacks something, or holds something else.
     """
     known = {keys.get(one.name, one.name): one for one in fields(kind) if one.name not in lacks}
-    wrong = [] if isinstance(entry, dict) else [f"{name} is no table: it begins with [{name}]"]
+    wrong = [] if isinstance(entry, dict) else [f"{name} is not a table: write [{name}]"]
     held: Mapping[str, Any] = entry if isinstance(entry, dict) else {}
     for key, value in held.items():
         if key not in known:
             near = get_close_matches(key, known, 1)
-            wrong.append(f"{name} has {key}, which is no field" + (f"; {near[0]} is one" if near else ""))
+            wrong.append(f"{name} has {key}, which is not a field" + (f": did you mean {near[0]}" if near else ""))
             continue
         types, said = _KINDS[re.split(r"\W", str(known[key].type))[0]]
         is_text = all(isinstance(one, str) for one in value) if isinstance(value, list) else True

@@ -79,7 +79,7 @@ class Dossier:
         """From when to when."""
         one = self.finding
         until = None if one.ongoing else one.ended_at
-        return say("when", since=one.started_at, until=until, open=one.ongoing)
+        return say("when", since=one.started_at, until=until, open=one.goes_on)
 
 
 def dossiers(diagnosis: Diagnosis) -> tuple[Dossier, ...]:

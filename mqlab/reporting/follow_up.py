@@ -157,7 +157,8 @@ def _suggested(found: Sequence[Dossier]) -> Iterator[Action]:
         finding = one.finding
         if finding.severity is Severity.NOTICE:
             continue
-        now = [finding.mitigate] if finding.ongoing else []
+        may_go_on = finding.ongoing or not finding.over or finding.ended_at is None
+        now = [finding.mitigate] if may_go_on else []
         for what in (*now, finding.remedy):
             if what and not words.is_idle(what) and what not in seen:
                 seen.add(what)

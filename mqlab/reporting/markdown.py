@@ -164,7 +164,7 @@ def _place_in_cell(place: str) -> str:
 
 def _also(view: View) -> Iterator[str]:
     for one in view.dossiers[1:]:
-        still = f", **{said('still open')}**" if one.finding.ongoing else ""
+        still = f", **{said('still open')}**" if one.finding.goes_on else ""
         severity, known = said(one.finding.severity.name), said(one.finding.certainty.name)
         yield f"{severity} {_title(one.finding.incident)} {known}{still}: {text(one.finding.statement)}"
 

@@ -45,8 +45,8 @@ def browser() -> str:
     found = next((path for name in _NAMES if (path := shutil.which(name))), None)
     if found is None:
         raise NoBrowserError(
-            "A PDF needs Chromium or Chrome on this machine, and there is none in PATH: install it, or write .html and "
-            "print that page from any browser."
+            "A PDF needs Chromium or Chrome, and there is none in PATH: install one, or write .html and print it "
+            "from any browser."
         )
     return found
 

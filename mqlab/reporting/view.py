@@ -86,15 +86,15 @@ def view(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> View:
 def _band(diagnosis: Diagnosis, first: Finding | None) -> tuple[str, ...]:
     """``class · PROVEN · ended 12:23:16 UTC · still open: 1``."""
     verdict = diagnosis.verdict
-    still_open = sum(finding.ongoing for finding in diagnosis.findings)
+    still_open = sum(finding.goes_on for finding in diagnosis.findings)
     if first is None or first.incident != verdict.incident:
         return (verdict.incident,)
     parts = [verdict.incident, verdict.certainty.name if verdict.certainty else ""]
-    if first.ongoing:
+    if first.goes_on:
         parts.append("still open")
     elif first.ended_at:
-        parts.append(say("ended" if first.over else "last-seen", at=first.ended_at))
-    if still_open and not (first.ongoing and still_open == 1):
+        parts.append(say("ended" if first.over and not first.ongoing else "last-seen", at=first.ended_at))
+    if still_open and not (first.goes_on and still_open == 1):
         parts.append(say("still-open", many=still_open))
     return tuple(part for part in parts if part)
 

@@ -183,7 +183,7 @@ def answer(request: Request, facts: Facts | None = None) -> DrainAnswer:
     batch = request.batch or told.batch_messages or BATCH_MESSAGES
     request = replace(request, response_time=response, batch=batch, orderly=request.orderly or told.orderly)
     if response is None and (request.capacity is not None or known is None or known.fall is None):
-        raise BadQuantityError("--response-time is missing: what the listener takes for one message, such as 20ms.")
+        raise BadQuantityError("--response-time is missing: give the listener's time per message, such as 20ms.")
     store, made = planned(request, queues, facts, assumed)
     return DrainAnswer(
         known.group if known else request.group,
@@ -227,7 +227,7 @@ def _queues(request: Request, known: State | None, assumed: Assumptions) -> Sequ
 def _even(request: Request, known: State | None, assumed: Assumptions) -> Sequence[Queue]:
     backlog = request.backlog if request.backlog is not None or known is None else known.backlog
     if backlog is None or request.queues is None:
-        raise BadQuantityError("What waits is not known: give --backlog and --queues, or a PATH with the material.")
+        raise BadQuantityError("The backlog is unknown: give --backlog and --queues, or a PATH with the material.")
     told = known.inflow_per_second if known else None
     inflow = assumed.of(request.inflow if request.inflow is not None else told, 0.0, say("no-inflow"))
     keys = [("queue", str(n)) for n in range(request.queues)]

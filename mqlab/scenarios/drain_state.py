@@ -192,7 +192,7 @@ def state(facts: Facts, group: str | None = None, instances: int | None = None) 
     if not groups:
         whose = f"group {group}" if group else "any group"
         raise NoBacklogError(
-            f"The material does not tell the backlog of {whose}: "
+            f"The material does not show the backlog of {whose}: "
             "add output of `mqadmin consumerProgress -g` or `kafka-consumer-groups --describe`, or give --backlog, "
             "--inflow and --queues."
         )

@@ -309,5 +309,5 @@ def chosen(facts: Facts) -> str:
     for (name, _), queues in groups.topics(facts).items():
         points[name] = points.get(name, 0) + sum(map(len, queues.values()))
     if not points:
-        raise NoReplayError("No listing of a group's offsets is among the material: a replay needs two at least.")
+        raise NoReplayError("The material has no listing of a group's offsets: a replay needs at least two.")
     return max(sorted(points), key=lambda name: (first_late(facts, name) is not None, points[name]))

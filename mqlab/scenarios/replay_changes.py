@@ -75,7 +75,7 @@ def changes(pairs: Iterable[str]) -> Changes:
     for pair in pairs:
         key, is_pair, value = (part.strip() for part in pair.partition("="))
         if not (key and is_pair and value):
-            raise BadChangeError(f"--set {pair} is no setting with a value: write it as max.poll.records=50.")
+            raise BadChangeError(f"--set {pair} has no value: write it as max.poll.records=50.")
         if key in words or key in numbers:
             raise BadChangeError(f"--set {key} is given twice: give it once.")
         if key not in _WORDS:
@@ -93,7 +93,7 @@ def _number(key: str, text: str) -> float:
     if key not in _NUMBERS:
         raise BadChangeError(
             f"--set {key} cannot be replayed. What can be set: {', '.join(KEYS)}. Settings of producers "
-            "and topics cannot: a replay takes what came in as it was recorded."
+            "and topics cannot: a replay uses the recorded inflow."
         )
     fits, what = _NUMBERS[key]
     try:
@@ -131,7 +131,7 @@ def changed(course: Course, asked: Changes) -> Course:
     other = with_settings(course, settings)
     if {SESSION, HEARTBEAT} & set(numbers) and any(m.settings.heartbeat >= m.settings.session for m in other.members):
         raise BadChangeError(  # the constructor of Heartbeat refuses it
-            "heartbeat.interval.ms must be below session.timeout.ms: clients do not start otherwise. Set both."
+            "heartbeat.interval.ms must be below session.timeout.ms, or clients do not start: set both."
         )
     members, pace = other.members, other.pace
     if MEMBERS in numbers:

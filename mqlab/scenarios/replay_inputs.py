@@ -371,7 +371,7 @@ def inputs(
     ends = [points for queues in topics.values() for points in queues.values() if len(points) > 1]
     if not ends:
         raise NoReplayError(
-            f"What came in for group {group} is not known: a replay needs two listings of its offsets at least."
+            f"The inflow of group {group} is unknown: a replay needs at least two listings of its offsets."
         )
     begin, end, incident = window(facts, group, since, until)
     if begin >= end:
@@ -381,11 +381,11 @@ def inputs(
         )
     found = members(facts, group, begin, end)
     if not found:
-        raise NoReplayError(f"No member of group {group} is known by name between the two moments.")
+        raise NoReplayError(f"The material names no member of group {group} in that time.")
     known = paced or paces(batches(facts, group), begin, end)
     known = known or from_ledgers(facts, topics, lags(facts, group), begin, end)
     if known is None:
-        raise NoReplayError(f"No line says how long group {group} took for its records: give it as --set record.ms=90.")
+        raise NoReplayError(f"The time per record of group {group} is unknown: give it with --set record.ms=90.")
     protocol, assignor = protocol_of(facts, group, found[0].name, begin)
     began = _bursts(facts, group, ends)
     logs = tuple(

@@ -84,16 +84,31 @@ def failed(
 
 
 _CAUSE = re.compile(r"Caused by:")
+_ONE_RECORD = 1.0
+"""Seconds within which two lines of a log tell of one record: its name first, and then why."""
 
 
 def oversize(facts: Facts) -> list[Episode]:
-    """Lines of refused records, each once: the death of a task names the refusal that it died of as its cause again."""
-    every = facts.of_kind("record-too-large")
+    """Lines of refused records, each once: the death of a task names the refusal that it died of as its cause again.
+
+    So does a line without a reason beside the one that tells it.
+    """
+    lines = facts.of_kind("record-too-large")
+    every = [e for e in lines if not any(_is_explained(e, other) for other in lines)]
     deaths = {(e.source, e.first_at) for e in facts.of_kind("task-killed")}
     own = [e for e in every if not _CAUSE.match(e.first.text)]
     told = {(e.source, e.value_max) for e in own}
     again = [e for e in every if _CAUSE.match(e.first.text) and (e.source, e.first_at) in deaths]
     return [e for e in every if e not in again or (e.source, e.value_max) not in told]
+
+
+def _is_explained(episode: Episode, other: Episode) -> bool:
+    """The *other* tells of the same records, and who refused them."""
+    if episode.reason is not None or other.reason is None or episode.source != other.source:
+        return False
+    if episode.first_at is None or other.first_at is None:
+        return False
+    return abs(episode.first_at - other.first_at) <= _ONE_RECORD and episode.count <= other.count
 
 
 def _refused(facts: Facts, client: str | None, topics: Collection[str], begin: float, end: float) -> int:

@@ -75,7 +75,7 @@ def cause(error: BaseException, log: Path | None) -> str:
     """Why no session started; where the JVM ended, what its *log* says about that."""
     if "JAVA_GATEWAY_EXITED" in str(error) and log and log.is_file():
         died = _DIED.search(log.read_text(encoding="utf-8", errors="replace"))
-        return died[1][:300].rstrip(".") if died else f"Spark ended while it started; {log} says why"
+        return died[1][:300].rstrip(".") if died else f"Spark ended during its start; {log} says why"
     return first_line(error)
 
 

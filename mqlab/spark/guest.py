@@ -42,10 +42,10 @@ def host(given: SparkSession | None, master: str | None, remote: str | None) -> 
     if found is None or found in OWN:
         return None
     if given is not None and _is_stopped(given):
-        raise SessionError(_place(given), "it was stopped; start another one and open the capture again")
+        raise SessionError(_place(given), "it was stopped; start a new one and open the capture again")
     if master or remote:
         raise SessionError(
-            _place(found), "master or remote ask for another Spark; leave them out to use it, or stop it first"
+            _place(found), "master or remote name another Spark; leave them out to use this one, or stop it first"
         )
     return found
 
@@ -111,7 +111,7 @@ def active() -> SparkSession | None:
         except PySparkException:
             continue
         except (Py4JError, ConnectionError) as error:
-            raise SessionError("classic", "its JVM ended; start this Python anew") from error
+            raise SessionError("classic", "its JVM ended; restart this Python") from error
         if not _is_stopped(found):
             return found
     return None

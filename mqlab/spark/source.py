@@ -64,7 +64,7 @@ def register(spark: SparkSession | None = None) -> None:
     """
     session = spark or guest.active()
     if session is None:
-        raise DataSourceError("no Spark session is active; start one, or name yours: mqlab.register(spark)")
+        raise DataSourceError("no Spark session is active; start one, or pass yours: mqlab.register(spark)")
     with guest.spoken_to(session), guest.equipped(session):
         session.dataSource.register(MqlabDataSource)
 
@@ -96,7 +96,7 @@ class MqlabDataSource(DataSource):
         """
         rows = self._rows or _Asked.of(self.options).rows()
         if [(one.name, one.dataType) for one in schema] != [(one.name, one.dataType) for one in rows.table.schema]:
-            raise DataSourceError(f"the columns of {rows.table.name} are given; leave out schema(…), and select")
+            raise DataSourceError(f"the columns of {rows.table.name} are fixed; leave out schema(…), and use select")
         return _Reader(rows)
 
 
@@ -114,7 +114,7 @@ class _Reader(DataSourceReader):
             yield from self._rows.read(partition.value)
         except FileNotFoundError as error:
             raise DataSourceError(
-                f"{partition.value} of the workspace is gone, or not seen by this worker; load the material again"
+                f"{partition.value} of the workspace is gone, or not visible to this worker; load the material again"
             ) from error
 
 
@@ -134,18 +134,16 @@ class _Asked:
         """The *options* read."""
         given = {name: value for name, value in options.items() if name != "paths"}
         if any(name.startswith("option.") for name in given):
-            raise DataSourceError(
-                "tables of the catalog outlive the session; write CREATE TEMPORARY VIEW … USING mqlab"
-            )
+            raise DataSourceError("catalog tables outlive the session; write CREATE TEMPORARY VIEW … USING mqlab")
         for name in given:
             if name not in _OPTIONS:
                 raise DataSourceError(
-                    f"it has no option {name!r}; those are {', '.join(_OPTIONS)}. Leave rows out with where(…)"
+                    f"it has no option {name!r}; known: {', '.join(_OPTIONS)}. Filter rows with where(…)"
                 )
         named = {table.name: table for table in TABLES}
         table = named.get(given.get("table", "").lower())
         if table is None:
-            asked = f"there is no table {given['table']!r}" if "table" in given else "no table is named"
+            asked = f"there is no table {given['table']!r}" if "table" in given else "no table is given"
             raise DataSourceError(f'{asked}: write .option("table", …) with one of {", ".join(named)}')
         paths = _several(options.get("paths", given.get("path", "")))
         if not paths:
@@ -175,7 +173,7 @@ class _Asked:
         finally:
             hold.release()
         if material is None:
-            raise DataSourceError(f"{', '.join(self.paths)} changed while it was read; load it again when it is whole")
+            raise DataSourceError(f"{', '.join(self.paths)} changed while it was read; load it again when complete")
         facts = assemble(Gathered.of(material.rows, material.sources), (*read_notes(self.paths).zones, *self.zones))
         return Typed(self.cache, material.places, placed(material.sources, facts.coverage)).table(self.table)
 

@@ -158,7 +158,7 @@ def stop(cache: Path) -> bool:
 
 def _check_version() -> None:
     if find_spec("pyspark.sql.connect.local_server") is None:
-        raise WarmSessionError(f"PySpark {SPARK_VERSION} has no server that stays: pip install --upgrade pyspark")
+        raise WarmSessionError(f"PySpark {SPARK_VERSION} has no Connect server: run pip install --upgrade pyspark")
 
 
 def _discovery(place: Path) -> Discovery:

@@ -95,7 +95,7 @@ def _oversize(facts: Facts, client: str, start: float, end: float) -> list[tuple
     biggest = max((v for s in own for _, v in s.points), default=0.0)
     outgoing = counters.of_client(facts, "producer.outgoing_bytes", client)
     found = []
-    for one in facts.of_kind("record-too-large"):
+    for one in failures.oversize(facts):
         if one.first_at is None or not start <= one.first_at <= end or one.reason == IN_CLIENT:
             continue
         if one.value_max and actors.client_of(facts, one) == client:

@@ -44,7 +44,7 @@ class Choice:
         for name, shown in self.options.items():
             if said.lower() in (name.lower(), shown.lower()):
                 return (name,)
-        raise BadAnswerError(f"{said!r} is none of the options: answer with a number from 1 to {len(names)}.")
+        raise BadAnswerError(f"{said!r} is not an option: answer with a number from 1 to {len(names)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Moment:
             at = datetime.fromisoformat(said)
         except ValueError:
             raise BadAnswerError(
-                f"{text!r} is no moment: write it as 12:20:34 or 2026-11-21T12:20:34Z (UTC)."
+                f"{text!r} is not a valid time: write it as 12:20:34 or 2026-11-21T12:20:34Z (UTC)."
             ) from None
         return (self.cell((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()),)
 
@@ -135,7 +135,7 @@ class Amount:
                 "the answer", bare + "s" * (scale is quantities.SECONDS and bare[-1:].isdigit()), scale
             )
         except quantities.BadQuantityError:
-            raise BadAnswerError(f"{text!r} is no number of {self.unit}: write it as 1234, 4.5k or 1.2M.") from None
+            raise BadAnswerError(f"{text!r} is not a number of {self.unit}: write it as 1234, 4.5k or 1.2M.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Place:
         ]
         if len(found) != 1:
             alike = ", ".join(sorted(found)) or "`server.log:834` is how a place is written"
-            raise BadAnswerError(f"{name!r} is not one file of the material: {alike}.")
+            raise BadAnswerError(f"{name!r} does not name exactly one file of the material: {alike}.")
         return (f"{found[0]}:{number}", found[0]) if number else (found[0],)
 
 
@@ -168,5 +168,5 @@ def moment_of(text: str) -> float:
     """Epoch seconds of an ISO moment, as authors write it."""
     at = units.epoch(text)
     if at is None:
-        raise BadAnswerError(f"{text!r} is no moment.")
+        raise BadAnswerError(f"{text!r} is not a valid time.")
     return at

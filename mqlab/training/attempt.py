@@ -124,7 +124,7 @@ class Attempt:
         asked = self._asked(question)
         number = len(self._now(asked).hints) + 1
         if number > asked.hints:
-            raise BadAnswerError("There is no more hint to this question.")
+            raise BadAnswerError("There are no more hints for this question.")
         text: str = asked.lock.open(exercises.hint(number))["text"]  # type: ignore[index]
         self.journal.append("hint", question=asked.name, text=text)
         return text
@@ -200,7 +200,7 @@ def start(one: Exercise, originals: Path, folder: Path, learner: str, rolled_bac
         TrainingError: there is an attempt already.
     """
     if (folder / NAME).exists():
-        raise TrainingError(f"{folder} holds an attempt already: go on with it, or name another folder.")
+        raise TrainingError(f"{folder} already has an attempt: continue it, or give another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     if rolled_back:
         (folder / "material").mkdir(exist_ok=True)

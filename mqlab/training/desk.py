@@ -40,21 +40,21 @@ class NotOnDeskError(TrainingError):
     """What was asked for does not exist, or not yet."""
 
     def __init__(self, asked: str, now: str) -> None:
-        super().__init__(f"Nothing is called {asked!r} at {now}: desk.sources() lists what you can ask for.")
+        super().__init__(f"There is no {asked!r} at {now}: desk.sources() lists what you can ask for.")
 
 
 class ActedError(TrainingError):
     """The clock stands still."""
 
     def __init__(self, now: str) -> None:
-        super().__init__(f"You acted at {now}, so the clock stands: go on with the questions.")
+        super().__init__(f"You acted at {now}, so the clock has stopped: continue with the questions.")
 
 
 class BadStepError(TrainingError):
     """Time does not run so."""
 
     def __init__(self, steps: object) -> None:
-        super().__init__(f"{steps!r} is no number of minutes to wait: give a whole number from 1.")
+        super().__init__(f"{steps!r} is not a number of minutes: give a whole number from 1.")
 
 
 @dataclass(frozen=True, slots=True)

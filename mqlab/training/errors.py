@@ -16,14 +16,14 @@ class UnknownExerciseError(TrainingError):
     """No exercise has this number."""
 
     def __init__(self, asked: str, known: Iterable[str]) -> None:
-        super().__init__(f"There is no exercise {asked!r}. `mqlab train list` shows {', '.join(known) or 'none'}.")
+        super().__init__(f"There is no exercise {asked!r}. Known: {', '.join(known) or 'none'}.")
 
 
 class NotStartedError(TrainingError):
     """A folder holds no exercise."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(f"{folder} holds no exercise: `mqlab train start NUMBER` makes one.")
+        super().__init__(f"{folder} has no exercise: start one with `mqlab train start NUMBER`.")
 
 
 class NoMaterialError(TrainingError):
@@ -33,7 +33,7 @@ class NoMaterialError(TrainingError):
         places = ", ".join(map(str, folders)) or "nowhere"
         super().__init__(
             f"The material of exercise {number} was not found (looked in {places}): "
-            "give the folder with the samples by --samples."
+            "give the folder with the samples with --samples."
         )
 
 

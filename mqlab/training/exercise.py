@@ -134,7 +134,7 @@ def loads(text: str) -> Exercise:
         whole = {"questions": asked, "known": known, "window": tuple(raw["window"]), "files": tuple(raw["files"])}
         return Exercise(**raw | whole)
     except (ValueError, KeyError, TypeError) as error:
-        raise BadKeyError(f"This is no exercise that this version of mqlab made: {error}.") from None
+        raise BadKeyError(f"This version of mqlab cannot read the exercise: {error}.") from None
 
 
 def _question(told: dict[str, Any]) -> Question:

@@ -24,7 +24,7 @@ _STYLE = """<style>.mqlab-form .widget-radio-box label {
 _ADVICE = {
     "since": "The first thing that is out of the ordinary, not the loudest. A line dates it better than a sample.",
     "mechanism": "What would each hypothesis leave in the material besides the symptom? Look for what would prove you "
-    "wrong. `mqlab explain CLASS` is the page about a class; reading it is no cheating.",
+    "wrong. `mqlab explain CLASS` is the page about a class; reading it is not cheating.",
     "line": "A line proves a mechanism if nothing else writes it in this way; an effect is not enough.",
     "amount": "The number says whether the mechanism accounts for the damage.",
     "repair": "What ends the damage now?",
@@ -90,7 +90,7 @@ class _Form:
 
     def _check(self) -> None:
         if self.field.value is None or not str(self.field.value).strip():
-            raise BadAnswerError("Choose an option, or write an answer, first.")
+            raise BadAnswerError("Choose an option or write an answer first.")
         self.attempt.answer(str(self.field.value), self.name)
 
     def _do(self, action: Any) -> None:

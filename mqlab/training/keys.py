@@ -92,7 +92,7 @@ def read(base: Path, truth: Path, key: Path) -> Truth:
         text = key.read_text(encoding="utf-8")
         return Truth(base, incident, tomllib.loads(text) if key.suffix == ".toml" else yaml.safe_load(text))
     except (OSError, ValueError, KeyError, yaml.YAMLError) as error:
-        raise BadKeyError(f"{truth} and {key} are no truth file and its key: {error}.") from None
+        raise BadKeyError(f"{truth} and {key} are not a truth file and its key: {error}.") from None
 
 
 def asked(truth: Truth) -> list[Asked]:

@@ -81,7 +81,7 @@ def unsealed(box: str, key: bytes) -> Any:
     try:
         return json.loads(AESSIV(key).decrypt(base64.b64decode(box), None))
     except InvalidTag:
-        raise BadKeyError("This key opens nothing here: the exercise was sealed with another one.") from None
+        raise BadKeyError("This is the wrong key: the exercise was sealed with another one.") from None
 
 
 def derived(secret: bytes, *names: str) -> bytes:

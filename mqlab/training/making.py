@@ -96,7 +96,7 @@ def _truth(wanted: Wanted) -> Truth:
         told = json.loads(wanted.truth.read_text(encoding="utf-8"))
         incident = told["class"]
     except (OSError, ValueError, KeyError) as error:
-        raise BadKeyError(f"{wanted.truth} is no truth file, which names at least the class: {error}.") from None
+        raise BadKeyError(f"{wanted.truth} is not a truth file, which names at least the class: {error}.") from None
     return Truth(wanted.capture, incident, drawn.key_of(open_capture(str(wanted.capture)), told, wanted.seed))
 
 

@@ -61,7 +61,7 @@ def read(folder: Path, chosen: Path, secret: bytes) -> list[Answered]:
             learner = started.get("learner") or path.relative_to(folder).as_posix()
             rows += (_judged(learner, one, classes[one.number], question, entries) for question in one.questions)
     if not rows:
-        raise TrainingError(f"No submission below {folder} belongs to this set: look for submission.jsonl files.")
+        raise TrainingError(f"{folder} contains no submission.jsonl of this set: check the folder and --set.")
     return sorted(rows, key=lambda row: (row.exercise, row.learner))
 
 

@@ -34,9 +34,11 @@ def read_key(path: Path) -> bytes:
     try:
         raw = base64.urlsafe_b64decode(path.read_text(encoding="ascii").strip())
     except (OSError, ValueError, binascii.Error) as error:
-        raise BadKeyError(f"{path} is no instructor's key: {error}. `mqlab train instructor key` makes one.") from None
+        raise BadKeyError(
+            f"{path} is not an instructor's key: {error}. Make one with `mqlab train instructor key`."
+        ) from None
     if len(raw) != 32:
-        raise BadKeyError(f"{path} is no instructor's key. `mqlab train instructor key` makes one.")
+        raise BadKeyError(f"{path} is not an instructor's key: make one with `mqlab train instructor key`.")
     return raw
 
 

@@ -13,9 +13,11 @@ from mqlab.verbs.helping import Verbs, shared
 _file = click.Path(dir_okay=False, path_type=Path)
 _dir = click.Path(file_okay=False, path_type=Path)
 _shared = shared("Options of commands of the training")
-_set = _shared("--set", "chosen", type=_dir, default=BUNDLED, help="A set of a team's own instead of the bundled.")
+_set = _shared(
+    "--set", "chosen", type=_dir, default=BUNDLED, help="Your own set of exercises instead of the bundled one."
+)
 _samples = _shared("--samples", type=_dir, default=SAMPLES, help="Folder with the captures of the exercises.")
-_folder = _shared("--folder", type=_dir, default=FOLDER, show_default=True, help="Where attempts are kept.")
+_folder = _shared("--folder", type=_dir, default=FOLDER, show_default=True, help="Where your attempts are saved.")
 _key = _shared("--key", type=_file, required=True, help="The instructor's key.")
 
 
@@ -28,7 +30,7 @@ def train() -> None:
 @_set
 @_folder
 def listed(chosen: Path, folder: Path) -> int:
-    """The exercises in the course's order, and how far you are."""
+    """List the exercises in the order of the course, and your progress."""
     from mqlab.training import progress
 
     click.echo(progress.listed(chosen, folder), nl=False)
@@ -38,14 +40,14 @@ def listed(chosen: Path, folder: Path) -> int:
 @train.command()
 @click.argument("number")
 @click.option(
-    "--roll-back", is_flag=True, help="See only what was known at the alarm; ask for material, each costs time."
+    "--roll-back", is_flag=True, help="See only what was known at the alarm; ask for material, which takes time."
 )
 @click.option("--name", "learner", default="", help="Your name, for an instructor; it stays in the attempt's folder.")
 @_set
 @_samples
 @_folder
 def start(number: str, roll_back: bool, learner: str, chosen: Path, samples: Path, folder: Path) -> int:
-    """Start exercise NUMBER, or go on with it: its story, its material, its notebook."""
+    """Start exercise NUMBER, or continue it: story, material, notebook."""
     from mqlab.training import practice
     from mqlab.training.workbook import write
 
@@ -54,7 +56,7 @@ def start(number: str, roll_back: bool, learner: str, chosen: Path, samples: Pat
     notebook = write(attempt, samples)
     click.echo(f"{practice.headline(attempt)}\n\n{attempt.exercise.story}\n")
     if attempt.rolled_back:
-        click.echo(f"What there is, and what it takes: mqlab train desk {number}\n")
+        click.echo(f"Material to ask for, and how long it takes: mqlab train desk {number}\n")
     click.echo(
         f"Material   {attempt.material}\nNotebook   jupyter lab {notebook}\nAnswers    mqlab train check {number}"
     )
@@ -64,11 +66,11 @@ def start(number: str, roll_back: bool, learner: str, chosen: Path, samples: Pat
 @train.command()
 @click.argument("number")
 @click.argument("answer", required=False)
-@click.option("--hint", is_flag=True, help="A hint to the open question; it costs a fifth of its points.")
-@click.option("--give-up", is_flag=True, help="Close the open question with the points that it has.")
+@click.option("--hint", is_flag=True, help="Show a hint for the open question; it costs a fifth of its points.")
+@click.option("--give-up", is_flag=True, help="Close the open question with the points so far.")
 @_folder
 def check(number: str, answer: str | None, hint: bool, give_up: bool, folder: Path) -> int:
-    """Answer the open question of exercise NUMBER: by ANSWER, else question by question at the prompt."""
+    """Answer the open question of exercise NUMBER with ANSWER, or all questions at the prompt."""
     from mqlab.training import attempt as attempts
     from mqlab.training.practice import told
 
@@ -92,7 +94,7 @@ def check(number: str, answer: str | None, hint: bool, give_up: bool, folder: Pa
 @_samples
 @_folder
 def debrief(number: str, samples: Path, folder: Path) -> int:
-    """What happened in exercise NUMBER, what proves it, what an expert would have looked at; after the last answer."""
+    """Show the debrief of exercise NUMBER: what happened, what proves it, what to look at; after the last answer."""
     from mqlab.training.practice import Practice
 
     click.echo(str(Practice(_attempt(number, folder), (samples,)).debrief()))
@@ -103,7 +105,7 @@ def debrief(number: str, samples: Path, folder: Path) -> int:
 @_set
 @_folder
 def progress(chosen: Path, folder: Path) -> int:
-    """Your points by chapter, and which exercise comes next."""
+    """Show your points by chapter, and which exercise comes next."""
     from mqlab.training import progress as told
 
     click.echo(told.told(chosen, folder), nl=False)
@@ -112,13 +114,13 @@ def progress(chosen: Path, folder: Path) -> int:
 
 @train.command()
 @click.argument("number")
-@click.option("--ask", multiple=True, metavar="FILE", help="Ask for a file (or a glob of files); it costs time.")
+@click.option("--ask", multiple=True, metavar="FILE", help="Ask for a file (or a glob of files); it takes time.")
 @click.option("--wait", type=int, metavar="MINUTES", help="Let time pass.")
 @click.option("--act", metavar="WHAT", help="Act now; the clock stops.")
 @_samples
 @_folder
 def desk(number: str, ask: tuple[str, ...], wait: int | None, act: str | None, samples: Path, folder: Path) -> int:
-    """The clock of exercise NUMBER started with --roll-back: ask for material, wait, act; else what there is."""
+    """Ask for material, wait or act in exercise NUMBER (with --roll-back); without an option, show the clock."""
     from mqlab.training.practice import desk_of
 
     clock = desk_of(_attempt(number, folder), (samples,))
@@ -137,7 +139,7 @@ def desk(number: str, ask: tuple[str, ...], wait: int | None, act: str | None, s
 @train.command()
 @click.option("-o", "--output", type=_dir, default=Path("mqlab-course"), show_default=True, help="Folder of the pages.")
 def course(output: Path) -> int:
-    """Write the course as pages for a browser: mechanisms, figures that move; no kernel needed."""
+    """Write the course as pages for a browser: mechanisms, interactive figures; no kernel needed."""
     from mqlab.training import course as pages
 
     written = pages.write(output)
@@ -147,12 +149,12 @@ def course(output: Path) -> int:
 
 @train.group()
 def instructor() -> None:
-    """Make exercises of captures, see all answers, see how a class did."""
+    """Make exercises from captures, show all answers, show the results of a class."""
 
 
 @instructor.command("key")
 def new_key() -> int:
-    """Print a new instructor's key: keep it in a file of your own."""
+    """Print a new instructor's key: save it in a file."""
     from mqlab.training import sealing
 
     click.echo(sealing.new_key())
@@ -162,18 +164,16 @@ def new_key() -> int:
 @instructor.command()
 @click.argument("capture", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("truth", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--questions", type=_file, help="The questions and answers as TOML; else they are drawn from the capture."
-)
+@click.option("--questions", type=_file, help="The questions and answers as TOML (default: drawn from the capture).")
 @click.option("--number", default="01", show_default=True, help="Number of the exercise in its set.")
 @click.option("--seed", default=0, show_default=True, help="Other seeds draw other look-alikes.")
 @click.option("-o", "--output", type=_dir, required=True, help="Folder of the set.")
-@click.option("--draft", is_flag=True, help="Write the drawn questions as TOML for you to edit, and no exercise.")
+@click.option("--draft", is_flag=True, help="Write the drawn questions as TOML for editing, and no exercise.")
 @_key
 def make(  # noqa: PLR0913 - an option is an argument
     capture: Path, truth: Path, questions: Path | None, number: str, seed: int, output: Path, draft: bool, key: Path
 ) -> int:
-    """Make an exercise of CAPTURE, a folder, and TRUTH, a JSON file that says what really happened."""
+    """Make an exercise from CAPTURE, a folder, and TRUTH, a JSON file with what really happened."""
     from mqlab.training import making
 
     wanted = making.Wanted(capture, truth, questions, number, seed)
@@ -191,7 +191,7 @@ def make(  # noqa: PLR0913 - an option is an argument
 @_set
 @_key
 def answers(number: str, chosen: Path, key: Path) -> int:
-    """All answers of exercise NUMBER, with what is said to each."""
+    """Show all answers of exercise NUMBER with the reply to each."""
     from mqlab.training import exercise, results
 
     click.echo(results.answers(exercise.exercise(number, chosen), sealing_key(key)), nl=False)
@@ -203,7 +203,7 @@ def answers(number: str, chosen: Path, key: Path) -> int:
 @_set
 @_key
 def results_of(submissions: Path, chosen: Path, key: Path) -> int:
-    """How a class did: points by exercise and question, wrong answers by how often; from a folder of attempts."""
+    """Show the results of a class from a folder of attempts: points by exercise and question, wrong answers."""
     from mqlab.training import results
 
     click.echo(results.told(results.read(submissions, chosen, sealing_key(key))), nl=False)

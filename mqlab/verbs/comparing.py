@@ -39,17 +39,15 @@ _PAGES = (".html", ".htm", ".pdf")
 @click.command(cls=Verb)
 @click.argument("a", metavar="A", type=click.Path())
 @click.argument("b", metavar="B", type=click.Path())
-@click.option(
-    "--at", metavar="MOMENT", help="Only A up to this moment and B from it on: one capture, before and after."
-)
+@click.option("--at", metavar="MOMENT", help="Use A up to this moment and B from it on: one capture, before and after.")
 @read_so
 @written
 def compare(a: str, b: str, at: str | None, form: str, output: str | None, **chosen: Any) -> int:
     """Compare two captures: the same incident, repaired, what differs.
 
     A and B are each a folder, an archive or a file: two incidents, or one before (A) and after (B) its repair.
-    "Repaired" is said only where B is clear of what was found in A and would have shown it; what could not be checked
-    in B is never a repair. With -o FILE.html or FILE.pdf it is a page that opens offline.
+    The answer is "repaired" only if B is clear of what was found in A and would have shown it; what could not be
+    checked in B is never a repair. With -o FILE.html or FILE.pdf it writes a page that opens offline.
     """
     wants_page = _wants_page(form, output)
     early.begin((a,), chosen)
@@ -79,10 +77,10 @@ def compare(a: str, b: str, at: str | None, form: str, output: str | None, **cho
 def history(folder: str, form: str, output: str | None, **chosen: Any) -> int:
     """List all incidents of a folder: cause, cost, what came back.
 
-    Each folder and each archive directly in FOLDER is one incident. A folder without an incident.yml, in which folders
-    have one, holds several: these, and what lies beside them. Loose files are left out. Title and the times at which it
-    was detected, mitigated and resolved come from each incident.yml. With -o FILE.html or FILE.pdf it is a page with a
-    picture.
+    Each folder and each archive directly in FOLDER is one incident. A folder without an incident.yml whose folders have
+    one holds several incidents: its folders and archives. Loose files are left out. The title and the times at which an
+    incident was detected, mitigated and resolved come from its incident.yml. With -o FILE.html or FILE.pdf it writes a
+    page with a figure.
     """
     wants_page = _wants_page(form, output)
     from mqlab.comparing import history as told

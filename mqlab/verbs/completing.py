@@ -19,14 +19,14 @@ _LINES = {
 @click.argument("shell", type=click.Choice(list(_LINES)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> int:
-    """Print what makes SHELL complete verbs, options and names.
+    """Print the completion script for SHELL.
 
-    Its first line says where it belongs.
+    Its first line shows how to install it.
     """
     made = get_completion_class(shell)
     file, line = _LINES[shell]
     script = made(ctx.find_root().command, {}, "mqlab", "_MQLAB_COMPLETE").source() if made else ""
-    click.echo(f"# For every new shell, put this line into {file}:  {line}\n{script}")
+    click.echo(f"# To enable completion in every new shell, add this line to {file}:  {line}\n{script}")
     return 0
 
 

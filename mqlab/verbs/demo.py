@@ -25,7 +25,12 @@ def _names() -> list[str]:
 
 @click.command(cls=Verb)
 @click.option(
-    "--sample", default=_SAMPLE, show_default=True, metavar="NAME", type=click.Choice(_names()), help="Another sample."
+    "--sample",
+    default=_SAMPLE,
+    show_default=True,
+    metavar="NAME",
+    type=click.Choice(_names()),
+    help="Use another sample.",
 )
 @click.option(
     "-o",
@@ -33,13 +38,13 @@ def _names() -> list[str]:
     default="mqlab-demo.html",
     show_default=True,
     type=click.Path(dir_okay=False),
-    help="Where the report goes; a file that mqlab did not write stays as it is.",
+    help="The report to write; a file that mqlab did not write is not overwritten.",
 )
 @language
 def demo(sample: str, output: str) -> int:
     """Triage a bundled sample and write its report.
 
-    The sample was captured from real brokers, while one of the mistakes that mqlab knows was made on purpose.
+    The sample was captured from real brokers while an incident was caused on purpose.
     """
     from mqlab.reporting import printing
 

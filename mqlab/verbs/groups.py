@@ -21,9 +21,9 @@ from mqlab.verbs.material import Command, between, common, deliver, opened, writ
 @common
 @written
 def rebalances(form: str, output: str | None, **material: Any) -> int:
-    """List the rebalances of Kafka's groups: trigger, cause, cost.
+    """List the rebalances of Kafka groups: trigger, cause, cost.
 
-    The cost is how long each group stood still, and what was delayed and repeated.
+    The cost is the time that no member worked, and the records that were delayed or handled twice.
     """
     from mqlab.kafka.groups import chosen
     from mqlab.kafka.rebalances import history
@@ -47,7 +47,7 @@ WHAT_IF_SCHEMA = "mqlab.what-if/1"
 )
 @written
 def whatif(pairs: tuple[str, ...], form: str, output: str | None, **material: Any) -> int:
-    """Replay a consumer group of Kafka with other settings.
+    """Replay a Kafka consumer group with other settings.
 
     Shows rebalances, the longest poll and lag. What can be set: max.poll.records, max.poll.interval.ms,
     session.timeout.ms, heartbeat.interval.ms, partition.assignment.strategy, group.protocol,
@@ -78,23 +78,23 @@ def whatif(pairs: tuple[str, ...], form: str, output: str | None, **material: An
 
 DRAIN_SCHEMA = "mqlab.drain/1"
 _OPTIONS: dict[str, tuple[Mapping[str, float], str, str]] = {
-    "backlog": (COUNT, "N", "Messages that wait: 5000, 300M."),
+    "backlog": (COUNT, "N", "Messages in the backlog: 5000, 300M."),
     "inflow": (COUNT, "RATE", "New messages per second."),
     "queues": (COUNT, "N", "Queues of the topic."),
-    "capacity": (COUNT, "RATE", "Writes per second that the store takes, measured. Asks for a plan."),
+    "capacity": (COUNT, "RATE", "Writes per second that the store sustains, as measured; adds a drain plan."),
     "load": (COUNT, "RATE", "Writes per second of its normal load, without this group."),
-    "reserve": (COUNT, "SHARE", "Share of the capacity that stays free (0.3)."),
+    "reserve": (COUNT, "SHARE", "Share of the capacity to keep free (0.3)."),
     "writes_per_message": (COUNT, "N", "Writes that one message causes (1)."),
-    "response_time": (SECONDS, "TIME", "What the listener takes for one message at that load: 20ms."),
-    "threads": (COUNT, "N", "Threads of each instance as it runs now."),
-    "instances": (COUNT, "N", "Processes, ids unique; queues are dealt among them in blocks."),
+    "response_time": (SECONDS, "TIME", "The listener's time per message at that load: 20ms."),
+    "threads": (COUNT, "N", "Threads of each instance at present."),
+    "instances": (COUNT, "N", "Processes with unique client ids; queues are assigned to them in blocks."),
     "batch": (COUNT, "N", "pullBatchSize (32)."),
     "pull_time": (SECONDS, "TIME", "Round trip of one pull (5ms)."),
     "message_size": (BYTES, "SIZE", "Bytes of a message: 1kB."),
     "retention": (SECONDS, "TIME", "fileReservedTime of the broker (48h)."),
-    "oldest": (SECONDS, "TIME", "Age of the oldest message that waits."),
-    "step": (SECONDS, "TIME", "How long each step of the ramp is watched (5min)."),
-    "restart": (SECONDS, "TIME", "What restart and rebalance take before the drain begins."),
+    "oldest": (SECONDS, "TIME", "Age of the oldest message in the backlog."),
+    "step": (SECONDS, "TIME", "How long to watch each step of the ramp (5min)."),
+    "restart": (SECONDS, "TIME", "Time for restart and rebalance before the drain begins."),
 }
 """Fields of a request: their units, and what help says of them."""
 _WHOLE = ("queues", "threads", "instances", "batch")
@@ -116,10 +116,10 @@ def _requested(command: Command) -> Command:
 @click.option("--orderly", is_flag=True, help="Orderly mode: one thread at a time per queue.")
 @written
 def drain(form: str, output: str | None, orderly: bool, **given: Any) -> int:
-    """Forecast how long a backlog takes, and plan its drain.
+    """Forecast how long a backlog takes to drain, and plan it.
 
-    The plan is for a store that has other work. Backlog, inflow and owners come from the material where PATHs are
-    given; options win.
+    The plan protects a store that also has other load. With PATHs, backlog, inflow and owners come from the material;
+    options take precedence.
     """
     from mqlab.scenarios.drain import answer as planned
     from mqlab.screens.groups import drain_screen

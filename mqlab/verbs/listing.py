@@ -32,7 +32,7 @@ _PRODUCTS = {"mosquitto": "Mosquitto", "emqx": "EMQX", "hivemq": "HiveMQ", "rabb
 def incidents(form: str, markdown: bool, plugins: tuple[str, ...]) -> int:
     """List the classes of incident by family.
 
-    `mqlab explain` tells more of one.
+    `mqlab explain NAME` describes one of them.
     """
     extend(plugins)
     from mqlab import catalogue
@@ -119,7 +119,7 @@ def _document(schema: str, name: str, rows: Sequence[Mapping[str, object]]) -> s
 def checklist(system: str | None) -> int:
     """Print the read-only commands of an incident's first hour.
 
-    What rotates away first stands on top. Without SYSTEM, the checklists are listed.
+    Data that rotates away first comes first. Without SYSTEM, it lists the checklists.
     """
     from mqlab.commands import checklist as text
     from mqlab.commands import checklists

@@ -34,7 +34,7 @@ with_plugins = _shared(
     "--plugins",
     multiple=True,
     metavar="PATH_OR_PACKAGE",
-    help="Formats and rules of your own: code that runs here (default: $MQLAB_PLUGINS).",
+    help="Your own formats and rules: code that runs on this machine (default: $MQLAB_PLUGINS).",
 )
 """The option of every command that shows or uses what plug-ins add."""
 
@@ -43,14 +43,14 @@ def language(command: Command) -> Command:
     """The option of every command whose text is there in several languages; JSON is English."""
     option = _shared(
         "--lang", envvar="MQLAB_LANG", default=ENGLISH, show_default=True, expose_value=False,
-        callback=lambda _context, _option, chosen: speak(chosen), help="Language of what is shown: en or zh.",
+        callback=lambda _context, _option, chosen: speak(chosen), help="Language of the output: en or zh.",
     )  # fmt: skip
     return option(command)
 
 
 def common(command: Command) -> Command:
     """Options that every command about material takes."""
-    return material(_shared("--tz", default="UTC", show_default=True, help="Zone in which times are shown.")(command))
+    return material(_shared("--tz", default="UTC", show_default=True, help="Time zone of the output.")(command))
 
 
 def material(command: Command) -> Command:
@@ -58,7 +58,7 @@ def material(command: Command) -> Command:
     for option in reversed(
         (
             click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path()),
-            _shared("--since", help="Only what happened from this moment on (ISO, UTC unless a zone is written)."),
+            _shared("--since", help="Only what happened from this moment on (ISO; UTC unless it has a zone)."),
             _shared("--until", help="Only what happened up to this moment."),
             _shared("--group", help="Only this consumer group."),
             _shared("--topic", help="Only this topic."),
@@ -74,12 +74,14 @@ def read_so(command: Command) -> Command:
     """Options that say how material is read, and with what."""
     for option in reversed(
         (
-            _shared("--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."),
+            _shared(
+                "--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Time zone of logs that do not print theirs."
+            ),
             _shared(
                 "--ledger",
                 metavar="MAP.TOML",
                 type=click.Path(),
-                help="Which files are ledgers, and what stands in them.",
+                help="Which files are ledgers, and what their columns are.",
             ),
             with_plugins,
             _shared("--master", help="Spark master, e.g. spark://host:7077."),
@@ -104,7 +106,7 @@ in_form = click.option(
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="For eyes or programs.",
+    help="Text for people, JSON for programs.",
 )
 """The option of every command whose result is text or JSON."""
 

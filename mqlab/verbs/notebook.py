@@ -38,7 +38,7 @@ def notebook() -> None:
 @notebook.command("list")
 @language
 def listed() -> int:
-    """List the notebooks and the question that each answers."""
+    """List the notebooks with their titles."""
     from mqlab.screens.listings import coloured, listing
 
     groups: dict[str, list[tuple[str, str]]] = {"Notebooks": [], "Training": []}
@@ -60,21 +60,25 @@ def copy(name: str, dest: Path) -> int:
     source = _chosen(name)
     target = _place(dest / source.name if dest.is_dir() else dest)
     if target.exists():
-        raise NotebookError(f"{target} is there already and stays as it is: name another file.")
+        raise NotebookError(f"{target} already exists and was not changed: give another file name.")
     write(target, source.read_text(encoding="utf-8"))
     click.echo(f"wrote {target}: jupyter lab {shlex.quote(str(target))}")
     return 0
 
 
 @notebook.command("open")
-@click.option("--notebook", "name", default=_TRIAGE, show_default=True, shell_complete=_completed, help="Which one.")
-@click.option("--folder", default=".", type=click.Path(file_okay=False, path_type=Path), help="Where to put it.")
-@click.option("--no-browser", is_flag=True, help="Only print the address, as on a machine that you are logged in to.")
+@click.option(
+    "--notebook", "name", default=_TRIAGE, show_default=True, shell_complete=_completed, help="Which notebook."
+)
+@click.option(
+    "--folder", default=".", type=click.Path(file_okay=False, path_type=Path), help="Where to put the notebook."
+)
+@click.option("--no-browser", is_flag=True, help="Only print the address, for example on a remote machine.")
 @material
 def opened(name: str, folder: Path, no_browser: bool, **chosen: Any) -> int:
     """Open a notebook for PATHs in JupyterLab; it is put into the current folder.
 
-    A notebook that is there for the same material is opened as you left it. `compare` takes two PATHs.
+    If it already exists for the same material, it opens as you left it. `compare` takes two PATHs.
     """
     source = _chosen(name)
     content = _read(source)
@@ -84,16 +88,14 @@ def opened(name: str, folder: Path, no_browser: bool, **chosen: Any) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise NotebookError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+        raise NotebookError(f"The folder {folder} cannot be created: {error.strerror}.") from error
     target = _place(folder / source.name)
     filled(content, given)
     if not target.exists():
         write(target, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
         click.echo(f"wrote {target}")
     elif not _is_for(target, given):
-        raise NotebookError(
-            f"{target} is there already, for other material or options: give --folder, or move it away."
-        )
+        raise NotebookError(f"{target} already exists, for other material or options: give --folder, or move it away.")
     click.echo("JupyterLab starts; Ctrl-C ends it.")
     return _jupyter(target, no_browser)
 
@@ -107,7 +109,7 @@ def _known() -> dict[str, Path]:
 def _chosen(name: str) -> Path:
     known = _known()
     if name.removesuffix(".ipynb") not in known:
-        raise NotebookError(f"No notebook is called {name!r}. Known: {', '.join(known)}.")
+        raise NotebookError(f"There is no notebook {name!r}. Known: {', '.join(known)}.")
     return known[name.removesuffix(".ipynb")]
 
 
@@ -127,9 +129,9 @@ def _place(target: Path) -> Path:
         NotebookError: its folder is not there or is read-only, or it is no name of a notebook.
     """
     if target.suffix != ".ipynb":
-        raise NotebookError(f"{target} is no folder: make it first, or give a name that ends with .ipynb.")
+        raise NotebookError(f"{target} is not a folder: create it first, or give a name that ends with .ipynb.")
     if not target.parent.is_dir():
-        raise NotebookError(f"There is no folder {target.parent}: make it first.")
+        raise NotebookError(f"There is no folder {target.parent}: create it first.")
     if not os.access(target.parent, os.W_OK):
         raise NotebookError(f"The folder {target.parent} is read-only: choose another one.")
     return target
@@ -153,9 +155,9 @@ def _given(name: str, parameters: Sequence[str], chosen: Mapping[str, Any]) -> d
     if "paths" in parameters:
         return {"paths": paths[0] if len(paths) == 1 else paths, "options": options}
     if "before" not in parameters:
-        raise NotebookError(f"{name} reads no material: `mqlab notebook copy {name}` brings it.")
+        raise NotebookError(f"{name} reads no material: get it with `mqlab notebook copy {name}`.")
     if len(paths) != 2:
-        raise NotebookError(f"{name} takes two captures, one before the other; given: {len(paths)}.")
+        raise NotebookError(f"{name} takes two captures, the earlier one first; given: {len(paths)}.")
     return {"before": paths[0], "after": paths[1], "at": None, "options": options}
 
 
@@ -176,11 +178,11 @@ def _checked(chosen: Mapping[str, Any]) -> tuple[str, ...]:
     Options(log_tz=chosen["log_tz"]).zones()
     read_map(chosen["ledger"])
     if STDIN in paths:
-        raise NotebookError("A notebook cannot read standard input: save it to a file and give that.")
+        raise NotebookError("A notebook cannot read standard input: save the input to a file and give that.")
     with scratch(cache_folder(chosen["workspace"])) as place:
         for path in paths:
             if not walk([path], place):
-                raise NothingReadableError([path], "there is no file in it")
+                raise NothingReadableError([path], "it contains no file")
     return paths
 
 

@@ -51,7 +51,7 @@ NOT_RUNNING = 1
 
 @click.group(cls=Verbs)
 def session() -> None:
-    """Keep Spark warm, so that the next answer comes sooner.
+    """Keep Spark running, so the next command starts faster.
 
     Every triage, report and notebook on this machine uses it.
     """
@@ -59,7 +59,7 @@ def session() -> None:
 
 @session.command()
 def start() -> int:
-    """Start the warm session; harmless where it runs already."""
+    """Start the warm session; does nothing if it is already running."""
     from mqlab.cache.workspace import local_folder
     from mqlab.spark import jvm, warm
 
@@ -69,30 +69,30 @@ def start() -> int:
         with progress() as tell:
             tell("warming up")
             warm_up()
-    click.echo(f"{'started' if new else 'runs already'}: pid {running.pid}, {running.address}")
+    click.echo(f"{'started' if new else 'already running'}: pid {running.pid}, {running.address}")
     return 0
 
 
 @session.command()
 def stop() -> int:
-    """Stop the warm session; harmless where none runs."""
+    """Stop the warm session; does nothing if none is running."""
     from mqlab.cache.workspace import local_folder
     from mqlab.spark import warm
 
-    click.echo("stopped" if warm.stop(local_folder()) else "no warm session runs")
+    click.echo("stopped" if warm.stop(local_folder()) else "no warm session is running")
     return 0
 
 
 @session.command()
 def status() -> int:
-    """Show the warm session: exit code 0 where it answers, 1 where none runs or it does not answer."""
+    """Show the warm session: exit code 0 if it answers, 1 if none is running or it does not answer."""
     from mqlab.cache.workspace import local_folder
     from mqlab.spark import warm
 
     cache = local_folder()
     server = warm.found(cache)
     if server is None:
-        click.echo("no warm session runs")
+        click.echo("no warm session is running")
         return NOT_RUNNING
     answers = warm.answering(cache) is not None
     click.echo(
@@ -101,6 +101,6 @@ def status() -> int:
         f"since    {datetime.fromtimestamp(server.since, UTC):%Y-%m-%d %H:%M:%S} UTC\n"
         f"spark    {server.spark_version}\n"
         f"memory   {server.resident / 1e6:.0f} MB\n"
-        f"state    {'answers' if answers else 'does not answer, or is of another Spark version: start it again'}"
+        f"state    {'answers' if answers else 'does not answer, or has another Spark version: start it again'}"
     )
     return 0 if answers else NOT_RUNNING

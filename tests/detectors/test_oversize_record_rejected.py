@@ -1,5 +1,6 @@
 """Records over a limit: refused by the client or by the broker, once each."""
 
+import pytest
 from facts_builder import episode, facts, log, ramp, series, settings
 from message_builder import SINK, acked, fates, part
 
@@ -27,7 +28,7 @@ def found(*rows):
 def test_the_broker_refuses_each_record_once():
     finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, BROKER_SIDE, count=3))).findings[0]
     assert finding.statement.startswith(
-        "3 records of app (up to 2.00 MB) were rejected: they exceed the broker's limit"
+        "3 records of app (up to 2.00 MB) were rejected: above the broker's limit on a batch"
     )
     assert dict(finding.measures) == {"rejected_records": 3, "largest_record_bytes": 2_000_000}
 
@@ -45,6 +46,32 @@ def test_the_client_refuses_before_a_byte_leaves():
     finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, CLIENT_SIDE))).findings[0]
     assert "the client's max.request.size (1048576). Not a byte left the client." in finding.statement
     assert finding.measures["bytes_out"] == 0
+
+
+def test_a_limit_that_nobody_printed_is_not_named():
+    finding = oversize_record_rejected.detect(facts(log(), refused(300, CLIENT_SIDE))).findings[0]
+    assert "above the client's max.request.size. Not a byte" in finding.statement
+
+
+def test_an_error_that_does_not_say_who_refused_accuses_neither():
+    finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, None))).findings[0]
+    assert "of the client (max.request.size, message.max.bytes) or of the broker" in finding.statement
+    assert "sent once" not in finding.statement
+
+
+def test_a_name_without_a_reason_and_the_reason_below_it_are_one_record():
+    lines = (refused(300, None, size=None), refused(300.1, CLIENT_SIDE))
+    assert found(PRINTED, *lines) == [("app/client-side", "LIKELY", 1)]
+    later = (refused(300, None, size=None), refused(330, CLIENT_SIDE))
+    assert found(PRINTED, *later) == [("app", "LIKELY", 1), ("app/client-side", "LIKELY", 1)]
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+def test_one_or_two_failures_at_the_end_of_a_log_do_not_tell_that_they_go_on(lines):
+    told = [refused(300 + n, CLIENT_SIDE) for n in range(lines)]
+    (finding,) = oversize_record_rejected.detect(facts(PRINTED, *told, log(last="10:05:02"))).findings
+    assert not finding.ongoing
+    assert "still happening" not in finding.statement
 
 
 def test_counted_errors_prove_it():

@@ -12,6 +12,7 @@ from mqlab.detectors.known_errors import EXPLAINS, RULES
 from mqlab.findings import Certainty, Severity, finding
 from mqlab.known_errors import known_errors
 from mqlab.precedence import ordered_by_weight
+from mqlab.screen import screen
 from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
 from mqlab.verdict import diagnose
@@ -134,8 +135,18 @@ def test_a_start_that_fails_and_then_succeeds_is_a_notice():
     assert found("startup-failure", LOG, said(error, 1800)).severity is CRITICAL
 
 
-def test_an_error_without_a_moment_counts():
-    assert found("disk-full", LOG, said(known_errors()["os-no-space"], None)).started_at is None
+def test_an_error_without_a_moment_counts_and_its_end_is_not_known():
+    one = found("disk-full", LOG, said(known_errors()["os-no-space"], None))
+    assert (one.started_at, one.ended_at, one.ongoing, one.severity) == (None, None, False, CRITICAL)
+    often = [said(LEAD["broker-unreachable"], None) for _ in range(3)]
+    assert found("broker-unreachable", LOG, often).severity is WARNING
+
+
+@pytest.mark.parametrize(("moments", "goes_on"), [((1800,), False), ((1800, 1801), True)])
+def test_one_moment_at_the_end_of_a_log_does_not_tell_that_it_goes_on(moments, goes_on):
+    end = log("clients/app.log", "application-log", "10:00", "10:30:02")
+    one = found("disk-full", end, [said(known_errors()["os-no-space"], when) for when in moments])
+    assert one.ongoing is goes_on
 
 
 def test_memory_that_a_split_loop_leaked_is_no_limit_of_the_host():
@@ -468,6 +479,15 @@ def test_a_client_that_its_broker_and_its_own_log_know_counts_once_under_its_id(
     assert several.subject == "app", "its log names two clients: it may be either"
 
 
+@pytest.mark.parametrize(("seconds", "goes_on"), [(0, False), (30, True)])
+def test_what_was_seen_at_the_very_end_and_in_one_moment_is_not_known_to_go_on(seconds, goes_on):
+    error = lasting("broker-overloaded")
+    one = found("broker-overloaded", LOG, said(error, 3590 - seconds, 3, until=3590))
+    assert one.goes_on is goes_on
+    status = screen(diagnose(facts(LOG, said(error, 3590 - seconds, 3, until=3590))), ["app.log"])
+    assert ("STILL OPEN" in status, "last seen 10:59:50" in status) == (goes_on, not goes_on)
+
+
 @pytest.mark.parametrize(
     ("peer", "when", "ongoing"),
     [("10.5.0.5:10911", 3570, False), ("10.5.0.6:10911", 3570, True), ("10.5.0.5:10911", 3540, True)],
@@ -502,11 +522,27 @@ def test_who_missed_a_broker_says_which_one_it_reaches_again(form, line, peer):
 
 def test_the_cause_that_is_told_is_the_one_that_the_lines_hint_at():
     error = known_errors()["go-dial-failed"]
-    refused, cut, unknown = error.causes
+    refused, cut, unknown, loopback = error.causes
     for reason, cause in (("connection refused", refused), ("no route to host", cut), ("no such host", unknown)):
         told = again(error, 1800, 300, reason=reason, text="dial tcp 10.9.0.2:1883: connect")
         assert f"Most often: {cause}." in found("broker-unreachable", LOG, told).statement
     assert f"Most often: {refused}." in found("broker-unreachable", LOG, again(error, 1800, 300, text="dial")).statement
+    own = again(error, 1800, 300, reason="connection refused", text="dial tcp 127.0.0.1:9092: connect: refused")
+    assert f"Most often: {loopback}." in found("broker-unreachable", LOG, own).statement
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("localhost:9092/bootstrap: Connect to ipv4#127.0.0.1:9092 failed: Connection refused", 0),
+        ("localhost:9092/1: Connect to ipv4#127.0.0.1:9092 failed: Connection refused", 1),
+        ("till-1:9092/1: Connect to ipv4#10.0.0.7:9092 failed: Connection refused", 0),
+        ("till-1:9092/1: Connect to ipv4#10.0.0.7:9092 failed: Connection timed out", 2),
+    ],
+)
+def test_a_loopback_address_that_a_broker_advertises_is_told_from_a_bootstrap_address(line, number):
+    error = known_errors()["librdkafka-connect-failed"]
+    assert error.cause([(None, line)]) == error.causes[number]
 
 
 BEATS = known_errors()["kraft-heartbeat-lost"]

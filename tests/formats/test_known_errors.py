@@ -75,6 +75,47 @@ def test_what_an_older_signature_says_better_keeps_its_kind():
     assert [event["kind"] for event in read(lines, "application-log")[1]] == ["out-of-memory", "record-failed"]
 
 
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ("Disconnected", "librdkafka-disconnected"),
+        ("Receive failed: Disconnected", "librdkafka-disconnected"),
+        ("Disconnected (after 12ms in state APIVERSION_QUERY)", "librdkafka-broker-failed"),
+        ("Connection closed (after 3ms in state SSL_HANDSHAKE)", "librdkafka-broker-failed"),
+    ],
+)
+def test_a_connection_that_was_closed_is_none_that_could_not_be_made(told, name):
+    line = f"%3|1772439960.500|FAIL|till#consumer-1| [thrd:till-1:9092/1]: till-1:9092/1: {told}"
+    assert [event["kind"] for event in read([line], "kafka-client-log")[1]] == [f"error:{name}"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "name"),
+    [
+        ("Unexpected Kafka request of type API_VERSIONS during SASL handshake.", "kafka-no-sasl"),
+        ("Authentication failed during authentication due to invalid credentials", "kafka-login-refused"),
+        ("SSL handshake failed", "kafka-tls-login-failed"),
+    ],
+)
+def test_who_speaks_no_sasl_has_no_wrong_password(reason, name):
+    line = f"[2026-03-02 08:12:20,114] INFO [SocketServer brokerId=0] Failed authentication with /10.9.1.45 ({reason}) (o.a.k.Selector)"
+    assert [event["kind"] for event in read([line], "kafka-broker-log")[1]] == [f"error:{name}"]
+
+
+@pytest.mark.parametrize(
+    ("node", "name"),
+    [
+        ("1 (localhost/127.0.0.1:9092)", "kafka-advertised-loopback"),
+        ("2147483646 (broker-1/127.0.0.1:9092)", "kafka-advertised-loopback"),
+        ("-1 (localhost/127.0.0.1:9092)", "kafka-node-unreachable"),
+        ("1 (localhost-7/10.9.1.12:9092)", "kafka-node-unreachable"),
+    ],
+)
+def test_an_address_of_the_own_host_that_the_cluster_told_is_no_bootstrap_address(node, name):
+    line = f"[2026-03-02 08:21:01,500] WARN [Producer clientId=a] Connection to node {node} could not be established. Broker may not be available. (o.a.k.clients.NetworkClient)"
+    assert [event["kind"] for event in read([line], "kafka-client-log")[1]] == [f"error:{name}"]
+
+
 def test_a_log_of_mosquitto_holds_its_own_errors_too():
     _, events = read(
         ["1772442060: Error creating bridge: Connection refused.", "1772442061: Client till-9 disconnected."],
@@ -93,3 +134,36 @@ def test_lines_that_are_pasted_together_are_explained_once_each():
 def test_a_line_that_is_no_error_is_said_to_be_none():
     line = "[2026-03-02 09:00:00,000] INFO [GroupCoordinator 1]: Stabilized group tills generation 4 (kafka.coordinator.group)"
     assert "no known error" in explained(line)
+
+
+STORED = "2026-03-02 16:47:05 INFO StoreStatsService - [PAGECACHERT] TotalPut 48, PutMessageDistributeTime [<=0ms]:11 [500ms~1s]:1 [1~2s]:{} [10s~]:0"
+ALARM = "2026-03-02T08:41:15.690699+00:00 [warning] msg: alarm_is_activated, mfa: emqx_alarm:do_actions/3(418), message: <<>>, name: {}"
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        (STORED.format(2), ["rocketmq-put-seconds"]),
+        (STORED.format(0), []),
+        (
+            "2026-03-02 16:47:05 ERROR main - RemotingConnectException: connect to <null> failed",
+            ["rocketmq-name-server-unreachable"],
+        ),
+        (
+            "2026-03-02 16:47:05 ERROR main - RemotingConnectException: connect to 10.9.1.12:10911 failed",
+            ["rocketmq-connect-failed"],
+        ),
+        (
+            "2026-03-02 16:47:05 ERROR main - MQClientException: No route info for this topic, SEATS",
+            ["rocketmq-no-route"],
+        ),
+        (ALARM.format("high_process_memory_usage"), ["emqx-alarm-memory"]),
+        (ALARM.format("high_cpu_usage"), ["emqx-alarm-load"]),
+    ],
+)
+def test_an_error_is_told_from_what_looks_like_it(line, names):
+    _, events = read([line], "application-log")
+    known = known_errors().values()
+    assert [
+        e.name for event in events for e in known if e.kind == event["kind"] and e.says(event["reason"], line)
+    ] == names

@@ -4,6 +4,8 @@
 import pytest
 from log_lines import picked, read
 
+from mqlab.formats import kafka_broker_log, kafka_client_log
+from mqlab.formats.base import Head
 from mqlab.formats.layouts import LEVELS, Moment, level, moment
 from mqlab.formats.values import instant
 from mqlab.kernel.vectors import NO_MINUTE, Lines, headers
@@ -75,6 +77,70 @@ def test_a_split_names_client_topic_partition_attempts_and_error():
     told = picked(events, "kind client_id topic queue value reason")
     assert told == [("batch-split", "p", "t-x", "1", 3.0, "MESSAGE_TOO_LARGE")]
     assert str(events[0]["at"]) == "2026-11-21 12:20:44.201000+00:00"
+
+
+@pytest.mark.parametrize(
+    ("line", "value", "reason"),
+    [
+        ("ERROR TillProducer - RecordTooLargeException @ Position[x:238], lastHeartbeat=0]", None, None),
+        (
+            "ERROR TillProducer - The message is 1628919 bytes when serialized which is larger than the maximum request size you have configured with the max.request.size configuration.",
+            1628919,
+            "when serialized",
+        ),
+        (
+            "ERROR Failed to produce message to topic tills: kafka server: Message was too large, server rejected it to avoid allocation error",
+            None,
+            "kafka server: Message was too large",
+        ),
+        ("ERROR delivery failed: Broker: Message size too large", None, None),
+    ],
+)
+def test_a_record_that_is_too_large_is_told_with_who_refused_it_where_the_line_says_so(line, value, reason):
+    (event,) = read([f"2026-03-02 09:41:33,174 {line}"], "kafka-client-log")[1]
+    assert (event["kind"], event["value"], event["reason"]) == ("record-too-large", value, reason)
+
+
+@pytest.mark.parametrize(
+    ("told", "kind"),
+    [
+        (
+            "METADATA|till#producer-1| kafka-2:9092/2: Metadata request failed: Local: Message timed out",
+            "request-timeout",
+        ),
+        ("DELIVERY|till#producer-1| delivery to tills failed: Local: Message timed out", "record-expired"),
+    ],
+)
+def test_a_request_for_metadata_that_timed_out_is_no_record(told, kind):
+    (event,) = read([f"%4|1795263643.250|{told}"], "kafka-client-log")[1]
+    assert event["kind"] == kind
+
+
+def test_a_position_that_broadway_finds_out_of_range_is_no_record_that_failed():
+    line = "** (RuntimeError) cannot fetch records from Kafka (topic=tills partition=0 offset=338). Reason: :offset_out_of_range"
+    (event,) = read(["09:11:53.607 [error] GenServer Till.Producer_0 terminating", line], "kafka-client-log")[1]
+    assert (event["kind"], event["topic"], event["value"]) == ("offset-reset", "tills", 338)
+
+
+def test_lines_that_begin_with_a_level_are_records_of_their_own_without_a_date():
+    lines = [f"WARN 514 --- [x] o.a.k.clients.NetworkClient : Bootstrap broker k{n}:9092 disconnected" for n in "123"]
+    assert [event["line"] for event in read(lines, "kafka-client-log")[1]] == [1, 2, 3]
+    stack = ["java.lang.OutOfMemoryError: Java heap space", "java.lang.OutOfMemoryError: Java heap space"]
+    assert [event["line"] for event in read(stack, "application-log")[1]] == [1]
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("Producer clientId=till-3", "kafka-client-log"),
+        ("Consumer instanceId=i, clientId=till-4, groupId=g", "kafka-client-log"),
+        ("ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0", "kafka-broker-log"),
+    ],
+)
+def test_a_client_that_logs_as_brokers_do_is_no_broker(name, form):
+    line = f"[2026-03-02 08:21:01,500] WARN [{name}] Connection to node 1 (k/10.0.0.1:9092) could not be established. (org.apache.kafka.clients.NetworkClient)"
+    head = Head("console.txt", f"{line}\n{line}\n", 400)
+    assert next(f.FORMAT.name for f in (kafka_broker_log, kafka_client_log) if f.recognise(head)) == form
 
 
 def test_the_size_of_a_serialized_record_comes_before_that_of_its_payload():

@@ -244,7 +244,11 @@ HEADS = (
     ("rocketmq-client-log", "+08:00", OWN_5.format(level="INFO", message="the consumer [g] start OK.")),
     ("rocketmq-client-log", None, SLF4J.format(level="WARN", message="x")),
     ("rocketmq-client-log", None, "[2019-09-25T18:29:19,853][WARN ][RocketmqClient           ] execute the pull request exception"),
+    ("rocketmq-broker-log", "+08:00", "2026-11-21 20:57:21 INFO ShutdownHook - shutdown thread NettyEventExecutor interrupt false"),
+    ("rocketmq-broker-log", "+08:00", "2026-11-21 20:57:31 INFO pool-4-thread-1 - remove grpc channel when client unregister. group:seats, clientChannelInfo:x, removed:true"),
+    ("rocketmq-client-log", None, OWN_4.format(level="INFO", message="shutdown thread PullMessageService interrupt false")),
     ("application-log", None, "2026-11-21 19:38:52 INFO main - application started"),
+    ("application-log", None, "2026-11-21 19:38:52 INFO main - shutdown thread pool"),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Properties of a client under Java's names or librdkafka's."""
+"""Properties of a client with Java's or librdkafka's names."""
 
 import pytest
 
@@ -91,9 +91,9 @@ def test_what_commits_joins_or_loads_is_left_out_and_told(tmp_path):
 @pytest.mark.parametrize(
     ("text", "because"),
     [
-        ("", "no bootstrap.servers"),
+        ("", "bootstrap.servers is missing"),
         ("sasl.jaas.config=com.example.Own required;", "Own in sasl.jaas.config is not known"),
-        ("sasl.client.callback.handler.class=software.amazon.msk.auth.iam.IAMClientCallbackHandler", "a class of Java"),
+        ("sasl.client.callback.handler.class=software.amazon.msk.auth.iam.IAMClientCallbackHandler", "a Java class"),
         ("ssl.truststore.location=/t.jks", "keytool -list -rfc"),
         ("ssl.keystore.type=JKS\nssl.keystore.location=/k.jks", "keytool -importkeystore"),
         ("sasl.password=${file:/s:p}", "config provider"),

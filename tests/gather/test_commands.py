@@ -40,7 +40,7 @@ def test_credentials_that_would_stand_in_the_manifest_are_refused_and_not_repeat
 def test_a_password_file_that_is_no_text_is_one_sentence(tmp_path):
     (tmp_path / "secret").write_bytes(b"\xff\xfe")
     words = ("mqtt", "--broker", "127.0.0.1:1", "--username", "u", "--password-file", str(tmp_path / "secret"))
-    assert refused(*words, "-o", str(tmp_path / "b")) == f"{tmp_path / 'secret'} cannot be read: it is no text."
+    assert refused(*words, "-o", str(tmp_path / "b")) == f"{tmp_path / 'secret'} cannot be read: it is not a text file."
     assert not (tmp_path / "b").exists()
 
 
@@ -49,7 +49,7 @@ def test_a_working_folder_that_was_removed_is_one_sentence(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     said = refused("kafka", "--bootstrap", "127.0.0.1:1", "-o", str(tmp_path / "b"))
-    assert said == "The working folder has been removed: change into another one."
+    assert said == "The current folder was removed: change to another one."
 
 
 def test_what_a_program_has_started_ends_with_it(tmp_path):

@@ -264,7 +264,7 @@ def test_a_broker_that_closes_in_place_of_an_answer_is_left_alone_after_three_co
     fake = Connacks(b"")
     with listening(fake.broker, Sniff(), bundle) as ask:
         ask(ONLY)
-        with pytest.raises(RefusedError, match="closes every connection in place of an answer"):
+        with pytest.raises(RefusedError, match="closes every connection instead of answering"):
             ask(ONLY)
     assert fake.connections == 3
 

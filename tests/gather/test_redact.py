@@ -92,7 +92,7 @@ def test_an_archive_holds_the_same_and_tells_nobody(small, tmp_path):
         command, [str(small), "-o", str(output), "--shift", "-3", "--no-check", "--workspace", str(tmp_path / "w")]
     )
     assert code.exit_code == 0, code.output
-    assert "For you alone" in code.output
+    assert "Keep to yourself" in code.output
     plain = zstandard.ZstdDecompressor().stream_reader(output.open("rb")).read()
     with tarfile.open(fileobj=io.BytesIO(plain)) as archive:
         members = archive.getmembers()

@@ -143,8 +143,8 @@ def test_files_of_the_window_are_copied_without_their_secrets(bundle, logs):
     assert unpacked == b"secret=[masked]\nolder\n"
     assert (bundle.folder / inside / "server.log").stat().st_mtime == AT.timestamp()
     assert reasons == [
-        f"{logs}/store: it is no text",
-        f"{logs}/all.tar: a tar archive is not looked into: unpack it, and give the folder",
+        f"{logs}/store: it is not a text file",
+        f"{logs}/all.tar: a tar archive is not opened: unpack it, and give the folder",
     ]
 
 

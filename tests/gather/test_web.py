@@ -73,7 +73,7 @@ def test_no_other_host_is_asked_whatever_a_redirect_names(servers, status, token
 def test_another_name_or_scheme_of_the_same_port_is_another_host(servers, where):
     first, _ = servers
     first.answers["/metrics"] = (302, where.format(port=first.server_port))
-    with pytest.raises(ValueError, match="which is not followed: give that address itself"):
+    with pytest.raises(ValueError, match="which is not followed: give that address"):
         web().got(f"{address(first)}/metrics")
     assert len(first.asked) == 1
 

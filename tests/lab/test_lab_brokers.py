@@ -89,9 +89,9 @@ def test_no_registry_is_written_down():
 
 def test_a_missing_tool_is_told_with_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(distributions.shutil, "which", lambda *_, **__: None)
-    with pytest.raises(MissingToolError, match=r"mvn is not here, which the lab needs for kafka-4.1: install Maven"):
+    with pytest.raises(MissingToolError, match=r"The lab needs mvn for kafka-4.1: install Maven"):
         distributions.fetched("kafka-4.1", tmp_path)
-    with pytest.raises(MissingToolError, match="javac is not here"):
+    with pytest.raises(MissingToolError, match="The lab needs javac"):
         distributions.compiled("Feeder", Distribution("kafka-clients-3.9", tmp_path))
 
 
@@ -131,7 +131,7 @@ def test_scenarios_are_listed_by_two_names_of_which_help_shows_one():
 @pytest.mark.parametrize("words", [[], ["--yes"]])
 def test_where_no_lab_is_nothing_is_asked_and_nothing_removed(tmp_path, words):
     done = CliRunner().invoke(commands, ["lab", "destroy", "--home", str(tmp_path), *words], input="y\n")
-    assert (str(done.exception), done.output) == (f"{tmp_path} is no folder of a lab: nothing was removed.", "")
+    assert (str(done.exception), done.output) == (f"{tmp_path} is not a lab's folder: nothing was removed.", "")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -93,7 +93,7 @@ def test_a_folder_that_is_held_is_not_held_twice(home):
 
 def test_only_a_folder_of_a_lab_is_used_and_destroyed(tmp_path):
     (tmp_path / "mine").write_text("!")
-    with pytest.raises(LabError, match="holds other things"):
+    with pytest.raises(LabError, match="contains other files"):
         Home(tmp_path).made()
     with pytest.raises(LabError, match="nothing was removed"):
         Home(tmp_path).destroy()
@@ -110,7 +110,7 @@ def test_a_taken_port_is_named():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         assert listening(port)
-        with pytest.raises(TooLittleError, match=f"Port {port} is taken"):
+        with pytest.raises(TooLittleError, match=f"Port {port} is in use"):
             check_ports([port])
 
 

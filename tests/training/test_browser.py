@@ -95,7 +95,7 @@ def test_a_form_checks_an_answer_and_the_next_question_opens(attempt, address):
 
         second.locator("input").fill("noon")
         second.get_by_role("button", name="Check").click()
-        expect(second).to_contain_text("'noon' is no moment")
+        expect(second).to_contain_text("'noon' is not a valid time")
         second.locator("input").fill("12:00:31")
         second.get_by_role("button", name="Check").click()
         expect(second).to_contain_text("12:00:31 is right. The first expulsion.")

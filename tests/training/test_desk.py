@@ -126,7 +126,7 @@ def test_asking_again_costs_nothing(desk):
 
 
 def test_what_does_not_exist_yet_cannot_be_asked_for(desk, tmp_path):
-    with pytest.raises(NotOnDeskError, match=r"Nothing is called 'logs/late.log' at 12:03:20 UTC"):
+    with pytest.raises(NotOnDeskError, match=r"There is no 'logs/late.log' at 12:03:20 UTC"):
         desk.ask("logs/late.log")
 
     desk.wait(20).ask("logs/late.log")
@@ -155,7 +155,7 @@ def test_the_clock_stands_when_he_has_acted(desk):
     desk.ask(LOG).act("Restart the consumer")
 
     for go_on in (desk.wait, lambda: desk.ask("configs/server.properties"), lambda: desk.act("Wait")):
-        with pytest.raises(ActedError, match="minute 2 since the alarm, so the clock stands"):
+        with pytest.raises(ActedError, match="minute 2 since the alarm, so the clock has stopped"):
             go_on()
     assert desk.acted == "Restart the consumer"
 

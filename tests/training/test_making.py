@@ -63,7 +63,7 @@ def test_a_key_that_lacks_something_is_said_in_one_sentence(tmp_path, changed, s
 
 def test_a_key_file_that_is_none_is_said(tmp_path):
     (tmp_path / "key").write_text("nothing")
-    with pytest.raises(BadKeyError, match="is no instructor's key"):
+    with pytest.raises(BadKeyError, match="is not an instructor's key"):
         sealing.read_key(tmp_path / "key")
 
     (tmp_path / "key").write_text(sealing.new_key())
@@ -102,7 +102,7 @@ def test_results_are_judged_again_whatever_a_submission_says(tmp_path):
 
 
 def test_a_folder_without_submissions_is_said(tmp_path):
-    with pytest.raises(TrainingError, match="No submission"):
+    with pytest.raises(TrainingError, match=r"no submission\.jsonl"):
         results.read(tmp_path, a_set(tmp_path), SECRET)
 
 

@@ -38,8 +38,8 @@ def settled(software: str, version: str = "") -> str:
     if fitting := [short for short, full in offered.items() if f"{full}.".startswith(f"{version}.")]:
         return fitting[-1]
     if not offered:
-        raise LabError(f"The lab starts the {software} that is installed: write {software} without a version.")
-    raise LabError(f"The lab has no {software} {version}: it has {', '.join(offered)}.")
+        raise LabError(f"The lab starts the installed {software}: write {software} without a version.")
+    raise LabError(f"The lab has no {software} {version}. Known: {', '.join(offered)}.")
 
 
 def named(words: Sequence[str]) -> list[Wanted]:
@@ -70,7 +70,7 @@ def _one(text: str) -> Wanted:
     software, _, rest = text.partition(":")
     version, _, nodes = rest.partition(":")
     if software not in BUILDERS or not re.fullmatch("([1-9][0-9]?)?", nodes):
-        raise LabError(f"{text} is no broker of the lab: {_EXAMPLES}.")
+        raise LabError(f"{text} is not a broker of the lab: {_EXAMPLES}.")
     return Wanted(software, settled(software, version), int(nodes or 1))
 
 
@@ -80,6 +80,6 @@ def _owner(number: str) -> str:
     owners = [of for of in BUILDERS if any(f"{full}.".startswith(f"{version}.") for full in versions(of).values())]
     if len(owners) != 1:
         offered = "; ".join(f"{of} {', '.join(versions(of))}" for of in BUILDERS if versions(of))
-        means = f"may be {' or '.join(owners)}" if owners else "is no version of a broker of the lab"
+        means = f"may be {' or '.join(owners)}" if owners else "is not a version of a broker of the lab"
         raise LabError(f"{version} {means}: {_EXAMPLES}. The lab has {offered}.")
     return owners[0]

@@ -87,7 +87,7 @@ def make_topics(broker: Broker, queues: Mapping[str, int]) -> None:
         asked = [str(broker.admin), "updateTopic", "-n", broker.address, "-c", _CLUSTER, "-t", topic]
         done = subprocess.run([*asked, "-r", str(count), "-w", str(count)], capture_output=True, text=True, check=False)
         if "create topic" not in done.stdout:
-            raise LabError(f"The topic {topic} cannot be made: {(done.stdout + done.stderr).strip()[:300]}")
+            raise LabError(f"The topic {topic} cannot be created: {(done.stdout + done.stderr).strip()[:300]}")
 
 
 def _logback(log: Path) -> str:

@@ -65,7 +65,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """What went well, and what told late."""
+    """What went well, and what was noticed late."""
 
     well: tuple[str, ...]
     badly: tuple[str, ...]

@@ -359,7 +359,7 @@ FIGURES: tuple[Figure, ...] = (
         "rocketmq-04",
         "subscription-mismatch",
         orphan_queues=lambda t: len(t["orphan_queues_of_TRADE_B"]),
-        pending_records=lambda _: 587,
+        pending_records=lambda _: 309 + 310,
     ),
     *_rows(
         "rocketmq-05",

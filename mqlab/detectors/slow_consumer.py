@@ -137,7 +137,6 @@ def _group_finding(
     agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
     points, (begin, end) = totals(queues), _own(all_of_it, rise)
     peak = max(waiting for at, waiting, _ in points if begin <= at <= end)
-    later = [at - begin for at, _, _ in points if at > begin]
     ongoing = end >= points[-1][0]
     return finding(
         INCIDENT,
@@ -151,7 +150,6 @@ def _group_finding(
             "topic": topic,
             "kind": "partition" if is_kafka(facts, group) else "queue",
             "able": able.told if able is not None else None,
-            "step": later[0] if begin == all_of_it.since else None,
             "calm": None if (begin, end) == (rise.since, rise.until) else moment(rise.since),
             "calm_until": moment(rise.until),
             "ongoing": ongoing,

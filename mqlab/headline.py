@@ -98,12 +98,12 @@ def _told(incident: str, key: str, seen: Mapping[str, Value]) -> str | None:
 
 
 def _of_none(diagnosis: Diagnosis) -> str:
-    verdict, (since, until) = diagnosis.verdict, diagnosis.material.window
+    verdict, material = diagnosis.verdict, diagnosis.material
     if verdict.incident != "undetermined":
         absent = {one.incident for one in diagnosis.not_checked}
         names = [name for slug, name in SYSTEMS.items() if slug not in absent]
-        watched = None if since is None or until is None else until - since
-        return say("healthy", clear=len(diagnosis.clear), systems=names, watched=watched)
+        watched = {"watched": material.watched, "roughly": material.roughly}
+        return say("healthy", clear=len(diagnosis.clear), systems=names, **watched)
     first = next(iter(verdict.hypotheses), None)
     if first is None:
         return say("undetermined", symptoms=len(diagnosis.symptoms))

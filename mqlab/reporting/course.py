@@ -12,6 +12,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.findings import Change, Finding
 from mqlab.headline import begins, lead
+from mqlab.known_errors import WORKS_AGAIN
 from mqlab.views.deaths import BROKER, deaths
 from mqlab.words import listed, pieces, room
 
@@ -134,4 +135,4 @@ def _end(first: Finding, changes: Sequence[Change], anchor: str) -> Iterator[Ste
             number, one = by[0]
             yield Step("end", at, say("changed", change=_words(one), at=one.at), f"#C{number}", True)
         else:
-            yield Step("end", at, say("last-sign"), anchor)
+            yield Step("end", at, say("works-again" if WORKS_AGAIN in first.facts else "last-sign"), anchor)

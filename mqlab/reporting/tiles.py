@@ -200,18 +200,11 @@ def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
 
 def _watched(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tuple[Tile, ...]:
     """Where nothing leads: what arrived, what waited, how long it was watched, and what was lost."""
-    since, until = diagnosis.material.window
-    loss = lost(facts, diagnosis, found)
+    material, loss = diagnosis.material, lost(facts, diagnosis, found)
     shown = [*_unexplained(diagnosis), *_arrived(facts, diagnosis), *_waited(facts)]
-    if since is not None and until is not None:
-        shown.append(
-            Tile(
-                _title("watched"),
-                units.duration(until - since),
-                say("in-files", files=diagnosis.material.files),
-                "#coverage",
-            )
-        )
+    if material.watched is not None:
+        seconds = say("watched", seconds=material.watched, roughly=material.roughly)
+        shown.append(Tile(_title("watched"), seconds, say("in-files", files=material.files), "#coverage"))
     return (*shown[: MOST - 1], loss)
 
 

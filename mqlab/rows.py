@@ -339,6 +339,8 @@ class Flow:
     last_key: str
     first: Evidence
     last: Evidence
+    unanswered: bool = False
+    """It noted no answer, and no failure either: what became of them is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,6 +361,7 @@ class TopicFlow:
     last_at: float
     first: Evidence
     last: Evidence
+    unanswered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,13 +31,14 @@ def _flow(cells):
     line = int(since - at(0))
     places = (Evidence(FILES["gateway"], line, f"m-{line}"), Evidence(FILES["gateway"], line + 1, f"m-{line + 1}"))
     sender = None if cells.get("sender") == "none" else FILES["gateway"]
-    return Flow(sender, "gateway", cells["count"], cells.get("failed") == "yes", cells.get("qos", 1), received,
-                since, until, "m", "m", *places)  # fmt: skip
+    return Flow(sender, "gateway", cells["count"], cells.get("failed") in ("yes", "open"),
+                cells.get("qos", 1), received, since, until, "m", "m", *places,
+                unanswered=cells.get("failed") == "open")  # fmt: skip
 
 
 def _by_topic(flow, topic):
     return TopicFlow(topic, 1, flow.sender, flow.party, flow.messages, flow.failed, flow.qos, flow.received,
-                     flow.first_at, flow.last_at, flow.first, flow.last)  # fmt: skip
+                     flow.first_at, flow.last_at, flow.first, flow.last, flow.unanswered)  # fmt: skip
 
 
 def sink(last, *, queue="0", topic="orders"):
@@ -230,6 +231,22 @@ def test_a_publisher_s_own_failures_are_no_loss_of_the_bridge():
         ("taken", "forwarded-b1", 945, 945, 945, 0),
     ]
     assert gaps(chain) == [("acknowledged", Whereabouts.REFUSED, "", 60, 60, 60)]
+
+
+def test_what_a_publisher_that_stopped_left_unacknowledged_has_not_failed():
+    rows = messages("""
+        at       until    count noted   failed
+        10:00:00 10:04:59 900   b1+sink no
+        10:05:00 10:05:10 6     -       yes
+        10:05:11 10:05:12 2     -       open
+        10:05:11 10:05:12 1     b1+sink open
+    """)
+    (chain,) = chains(facts(rows, sink(900)))
+    assert gaps(chain) == [
+        ("acknowledged", Whereabouts.REFUSED, "", 6, 6, 6),
+        ("acknowledged", Whereabouts.UNANSWERED, "", 2, 2, 2),
+    ]
+    assert "failure" not in chain.gaps[1].how.replace("no failure", "")
 
 
 def test_messages_that_only_receivers_note_count_at_no_stage():

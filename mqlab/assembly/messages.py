@@ -149,6 +149,7 @@ def _fate(row: Row, paths: Mapping[str, str], quoted: Quoted) -> dict[str, Any]:
         "party": row.get("party"),
         "messages": row["messages"],
         "failed": row["failed"],
+        "unanswered": row["unanswered"],
         "qos": row.get("qos"),
         "received": tuple(sorted((paths[one["source"]], one["n"]) for one in row["received"])),
         "first_at": row["first_at"] / MICRO,

@@ -277,7 +277,9 @@ def _placed(flows: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
 def _flows(messages: pl.DataFrame) -> pl.DataFrame:
     """Messages of a sender that follow one another with the same fate as one row, at most ``RUNS`` of a sender."""
     told = _pieces(messages).sort("sender", maintain_order=True)
-    numbered = told.with_columns(run=pl.struct("sender", "failed", "unanswered", "qos", "received").rle_id().cast(pl.Int64))
+    numbered = told.with_columns(
+        run=pl.struct("sender", "failed", "unanswered", "qos", "received").rle_id().cast(pl.Int64)
+    )
     run = pl.col("run")
     many = (run.max() - run.min() >= RUNS).over("sender")
     pieces = numbered.with_columns(pl.when(many).then(_begin("at")).otherwise(-1 - run).alias("run"))

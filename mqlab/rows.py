@@ -393,6 +393,14 @@ class Receipt:
     """What stands there."""
     file: str = ""
     """Where it stands, of a ledger that has several files."""
+    retained_line: int | None = None
+    """The first with the RETAIN flag."""
+    retained_text: str = ""
+
+    def first_retained(self, why: str) -> Evidence:
+        """Where its first row with the RETAIN flag stands."""
+        known = (self.retained_line, self.retained_text) if self.retained_line is not None else (self.line, self.text)
+        return Evidence(self.file or self.source, *known, why)
 
     def first(self, why: str) -> Evidence:
         """Where its first row stands."""

@@ -131,6 +131,7 @@ def receipts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> I
             again_line=row.get("again_line"), text=quoted.get((file, row["line"]), ""),
             again_text=quoted.get((file, row.get("again_line") or 0), ""),
             file="" if file == row["source"] else paths[file],
+            retained_line=row.get("retained_line"), retained_text=quoted.get((file, row.get("retained_line") or 0), ""),
         )  # fmt: skip
 
 

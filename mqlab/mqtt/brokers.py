@@ -240,6 +240,21 @@ def rise(series: Series | None, since: float, until: float) -> Rise | None:
     return Rise(inside[0][0], inside[-1][0], inside[-1][1] - inside[0][1], series)
 
 
+def last_rise(facts: Facts, rise: Rise) -> float | None:
+    """When its series rose for the last time; None where that goes on to the end of the source that tells it.
+
+    It has ended where the source goes on for longer than the longest time between two rises, give or take half of the
+    time between two samples.
+    """
+    rose = [b for a, b in pairwise(rise.series.points) if b[0] > rise.since and b[1] > a[1]]
+    if not rose:
+        return rise.since
+    waits = [b - a for a, b in pairwise([rise.since, *(at for at, _ in rose)])]
+    step = min((b - a for (a, _), (b, _) in pairwise(rise.series.points) if b > a), default=0.0)
+    told_until = max(s.points[-1][0] for s in facts.series if s.source == rise.series.source and s.points)
+    return rose[-1][0] if told_until - rose[-1][0] + step / 2 > max(waits) else None
+
+
 def increase(series: Series | None, since: float, until: float) -> float | None:
     """How much a counter rose in that time; None where it has no sample before the end of it.
 

@@ -313,6 +313,7 @@ def _receipts(rows: pl.DataFrame, links: Collection[str], messages: Messages) ->
     counted = told.group_by(by).agg(
         pl.len().alias("rows"), pl.col("topic").drop_nulls().n_unique().alias("topics"),
         pl.col("dup", "retained").sum(), pl.col("line").min(),
+        pl.col("line").filter("retained").min().alias("retained_line"),
     )  # fmt: skip
     repeated = (
         messages.again.with_columns(_begin("at"))

@@ -47,6 +47,23 @@ def test_a_queue_that_grows_at_the_rate_of_its_messages_and_memory_with_it_is_pr
     assert one.measures["expected_bytes_per_message"] == 1400 + 390
 
 
+@pytest.mark.parametrize(
+    ("legs", "ends"), [(((6, 0), (24, 1000)), None), (((6, 0), (18, 1000), (6, 0)), "10:04:00")], ids=["rises", "stops"]
+)
+def test_it_goes_on_only_while_the_count_rises_to_the_end(legs, ends):
+    (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), sys("mqtt.stored_messages", *legs, base=53))).findings
+    assert one.ongoing is (ends is None)
+    assert one.ended_at is None if ends is None else one.ended_at.timestamp() == at(ends)
+
+
+def test_a_count_that_is_printed_only_when_it_changes_has_stopped_where_others_go_on():
+    stored = sys("mqtt.stored_messages", (6, 0), (18, 1000), base=53)
+    for sent, goes_on in ((ramp((24, 5)), True), (ramp((28, 5)), False)):
+        others = series("mqtt.messages_sent", sent, source="metrics/sys.log")
+        (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), stored, others)).findings
+        assert one.ongoing is goes_on
+
+
 def test_memory_that_grows_otherwise_leaves_a_doubt():
     (one,) = detect(facts(log(), subscribed(), UNLIMITED, STORED, resident(9000), MAIL)).findings
     assert one.certainty is Certainty.LIKELY

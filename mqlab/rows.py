@@ -396,6 +396,13 @@ class Receipt:
     retained_line: int | None = None
     """The first with the RETAIN flag."""
     retained_text: str = ""
+    last_at: float | None = None
+    """The time of the last of them; None where that is not known."""
+
+    @property
+    def until(self) -> float:
+        """When the last of them was noted, at the latest."""
+        return self.at + GRID if self.last_at is None else self.last_at
 
     def first_retained(self, why: str) -> Evidence:
         """Where its first row with the RETAIN flag stands."""

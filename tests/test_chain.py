@@ -1,5 +1,7 @@
 """What became of messages from an MQTT broker over a bridge to Kafka: how many are where, and how that is known."""
 
+from dataclasses import replace
+
 import pytest
 from facts_builder import at, drawn, episode, facts, positions, series
 from mqtt_builder import broker
@@ -489,6 +491,28 @@ def test_what_was_published_before_a_ledger_of_which_no_subscription_is_told_cam
         ("taken", Whereabouts.UNKNOWN, "received-board", 8, 8, 8),
         ("taken", Whereabouts.BEFORE_BEGIN, "received-board", 70, 70, 70),
     ]
+
+
+def test_what_was_published_before_a_client_without_an_older_session_connected_is_not_its_loss():
+    clean = broker("10:00:30 received-board connected 10.0.0.9:1001 k30 c1\n10:10:00 x connected 10.0.0.3:1003 k30 c1")
+    kept = broker("10:00:30 received-board connected 10.0.0.9:1001 k30 c0\n10:10:00 x connected 10.0.0.3:1003 k30 c1")
+    party = episode("client-configured", "10:00:30", FILES["board"], client_id="received-board", system="mqtt")
+    early = [
+        next(g.where for g in within_mqtt(facts(LATE, log, party)).gaps if g.messages == 70) for log in (clean, kept)
+    ]
+    assert early == [Whereabouts.UNSUBSCRIBED, Whereabouts.BEFORE_BEGIN]
+
+
+def test_what_was_published_after_the_last_row_of_a_ledger_is_after_its_end_to_the_second():
+    rows = messages("""
+        at       until    count noted
+        10:00:32 10:04:50 300   board
+        10:04:51 10:04:52 8     -
+        10:04:56 10:04:57 4     -
+    """)
+    ledger = replace(noted("board", "10:04:50", [30])[0], last_at=at("10:04:55"))
+    way = within_mqtt(facts(rows, ledger))
+    assert [(w, n) for _, w, _, n, _, _ in gaps(way)] == [(Whereabouts.UNKNOWN, 8), (Whereabouts.AFTER_END, 4)]
 
 
 def full(*seconds, client="board", count=1):

@@ -42,7 +42,7 @@ class Pace:
     delays: tuple[Passage, ...]
     """From each publisher."""
     noted_until: float
-    """The end of the last ten seconds in which its ledgers note a message."""
+    """When its ledgers note the last message, at the latest."""
 
     @property
     def latest(self) -> float:
@@ -132,7 +132,7 @@ def _pace(facts: Facts, account: Account, case: QueueCase) -> Iterator[Pace]:
     handled = sum(r.rows - r.again for r in got) / seconds
     share = len(account.clients) if account.group is not None else 1
     published = account.sent(since, until) / (until - since) / share
-    yield Pace(case, account, since, until, published, handled, delays, max(r.at for r in late) + GRID - ahead)
+    yield Pace(case, account, since, until, published, handled, delays, max(r.until for r in late) - ahead)
 
 
 def others_in_time(facts: Facts, pace: Pace) -> list[Passage]:

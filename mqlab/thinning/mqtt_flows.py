@@ -308,11 +308,11 @@ def _receipts(rows: pl.DataFrame, links: Collection[str], messages: Messages) ->
     by = ["source", "role", "at"]
     heard = messages.known["received"].unique().explode(empty_as_null=True).struct.field("source").unique()
     told = rows.filter(pl.col("source").is_in(heard.implode()) | mqtt(links)).select(
-        "source", "role", _begin("wall").alias("at"), "topic", "line", "dup", "retained"
+        "source", "role", _begin("wall").alias("at"), "wall", "topic", "line", "dup", "retained"
     )
     counted = told.group_by(by).agg(
         pl.len().alias("rows"), pl.col("topic").drop_nulls().n_unique().alias("topics"),
-        pl.col("dup", "retained").sum(), pl.col("line").min(),
+        pl.col("dup", "retained").sum(), pl.col("line").min(), pl.col("wall").max().alias("last_at"),
         pl.col("line").filter("retained").min().alias("retained_line"),
     )  # fmt: skip
     repeated = (

@@ -159,9 +159,10 @@ def queue(facts: Facts, broker: str | None) -> Queue | None:
 
 
 def limit_told(facts: Facts, broker: str | None) -> tuple[Evidence, ...]:
-    """The line that sets the limit of its queues."""
-    own = [s for s in _own(facts, broker) if s.key in _LIMITS or s.key.endswith("max_mqueue_len")]
-    return tuple(s.evidence.because(say("limit-line")) for s in own[-1:])
+    """The line that sets the limit of its queues, else one that says that there is none."""
+    every = [s for s in _own(facts, broker) if s.key in _LIMITS or s.key.endswith("max_mqueue_len")]
+    own = [s for s in every if s.value != "0"] or every
+    return tuple(s.evidence.because(say("limit-line", unlimited=s.value == "0")) for s in own[-1:])
 
 
 def tells_of_drops(facts: Facts) -> bool:

@@ -7,6 +7,7 @@ from mqtt_mail import mail, noted
 
 from mqlab.detectors.session_queue_growth import detect
 from mqlab.findings import Certainty
+from mqlab.mqtt.brokers import limit_told
 
 LOG = """
     10:00:00 - starting
@@ -45,6 +46,14 @@ def test_a_queue_that_grows_at_the_rate_of_its_messages_and_memory_with_it_is_pr
     assert one.measures["queue_growth_per_second"] == pytest.approx(100)
     assert one.measures["memory_growth_bytes_per_second"] == pytest.approx(180_000)
     assert one.measures["expected_bytes_per_message"] == 1400 + 390
+
+
+def test_a_limit_of_zero_is_none_and_another_limit_beside_it_counts():
+    (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), STORED, resident(1800))).findings
+    assert "0: no limit of a session's queue" in [e.why for e in one.evidence]
+    table = "at owner key value\n- - max_queued_messages 500\n- - max_queued_bytes 0"
+    both = facts(log(), settings(table, "mosquitto.conf", scope="broker", origin="file"))
+    assert [(e.text, e.why) for e in limit_told(both, None)][0][1] == "the limit of each session's queue"
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,8 @@ class Command:
 
 def usable(command: Command, systems: Collection[str], software: Collection[str]) -> bool:
     """It is for one of *systems*, and for no other product than *software*, or than any where that is empty."""
-    return command.system in (*systems, "any") and (
-        not command.software or not software or command.software in software
-    )
+    elsewhere = command.software and software and command.software not in software
+    return command.system in (*systems, "any") and not elsewhere
 
 
 def read_toml(name: str) -> dict[str, Any]:

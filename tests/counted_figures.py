@@ -347,7 +347,7 @@ FIGURES: tuple[Figure, ...] = (
         "slow-consumer",
         produced_per_second=lambda t: _sum(t["produce_rate_msg_per_s_per_queue"]),
         lag_growth_per_second=lambda t: t["growth_total_observed_msg_per_s"],
-        peak_lag=lambda t: t["backlog_at_end_msgs"],
+        peak_lag=lambda t: t["drain"]["peak_msgs"],
         capacity_per_second=lambda t: t["capacity_nominal_msg_per_s"],
     ),
     *_rows(
@@ -359,7 +359,7 @@ FIGURES: tuple[Figure, ...] = (
         "rocketmq-04",
         "subscription-mismatch",
         orphan_queues=lambda t: len(t["orphan_queues_of_TRADE_B"]),
-        pending_records=lambda _: 587,
+        pending_records=lambda _: 309 + 310,
     ),
     *_rows(
         "rocketmq-05",

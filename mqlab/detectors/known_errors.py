@@ -21,13 +21,13 @@ from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.known_errors import KnownError, of_class
+from mqlab.known_errors import WORKS_AGAIN, KnownError, of_class
 from mqlab.rocketmq.name_servers import is_name_server
 from mqlab.rows import GRID
 from mqlab.shared import benign_lines
 from mqlab.shared.actors import base_name, folder, log_end
 from mqlab.shared.working import back, connections, owner
-from mqlab.units import clock
+from mqlab.units import clock, moment
 
 say = words.room("known-errors")
 
@@ -252,6 +252,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     cleared = span(e.last_at for e in well if e.kind == _CLEARED)[1]
     soon = until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace))
     connected = back(facts, (e for _, e in said)) if incident in _NO_CONNECTION else []
+    again = cleared or span(e.first_at for e in (*well, *connected))[1]
     is_open = not (well or connected) and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
     goes_on = since != until or any(up_to is None for _, up_to in _alarms(facts, said))
     who = _names(owner(facts, e) or e.group or base_name(e.source) for _, e in said)
@@ -281,7 +282,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         incident,
         say("who", who=who),
         Certainty.LIKELY,
-        (since, cleared or until),
+        (since, again or until),
         ongoing=is_open and goes_on,
         severity=severity,
         explains=() if severity is Severity.NOTICE else _brings(incident),
@@ -295,7 +296,10 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         mitigate=texts.mitigate,
         remedy=lead.fix,
         verify=texts.verify,
-        facts={"error": lead.name, "software": lead.software, "versions": lead.versions},
+        facts={
+            **{"error": lead.name, "software": lead.software, "versions": lead.versions},
+            WORKS_AGAIN: say("works-again", at=moment(again)) if again else None,
+        },
     )
 
 

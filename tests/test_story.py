@@ -134,6 +134,13 @@ def test_impact_is_told_in_the_users_terms_and_money_by_the_rates_of_people():
     )
 
 
+def test_another_finding_of_the_same_class_is_told_by_whom_it_befell():
+    other = replace(oversize(), id="oversize-record-rejected:scan", facts={"who": "producer scan"})
+    summary = " ".join(told(diagnosis(oversize(), other)).summary)
+    assert "The same was found of producer scan." in summary
+    assert "Found besides" not in summary
+
+
 def test_a_notice_costs_nothing():
     notice = replace(oversize(), incident="fan-out", severity=Severity.NOTICE)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mqlab import words
@@ -59,18 +59,26 @@ def _summary(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Iterator[str]:
         return
     if told := next(effects_of([found[0]]), None):
         yield say("effect", effect=told.text)
-    besides = [one.finding for one in found[1:] if harmful(one.finding)]
+    yield from _others(lead, [one.finding for one in found[1:] if harmful(one.finding)])
+    if outcome := _outcome(lead):
+        yield outcome
+
+
+def _others(lead: Finding, besides: Sequence[Finding]) -> Iterator[str]:
+    """What was found *besides*: what it came of, what it brought, others it befell, and the rest."""
     brought = list(dict.fromkeys(one.incident for one in besides if lead.brings(one)))
     behind = list(dict.fromkeys(one.incident for one in besides if lead.comes_of(one)))
-    others = list(dict.fromkeys(one.incident for one in besides if one.incident not in {*brought, *behind}))
+    told = {*brought, *behind, lead.incident}
+    alike = [one for one in besides if one.incident == lead.incident]
+    others = list(dict.fromkeys(one.incident for one in besides if one.incident not in told))
     if behind:
         yield say("behind", causes=list(map(cause, behind)))
     if brought:
         yield say("brought", causes=list(map(cause, brought)))
+    if alike:
+        yield say("alike", subjects=[one.facts.get("who") or one.subject for one in alike])
     if others:
         yield say("besides", causes=list(map(cause, others)))
-    if outcome := _outcome(lead):
-        yield outcome
 
 
 def _what(lead: Finding) -> str:

@@ -110,22 +110,44 @@ def _signs(
     facts: Facts, lead: Finding, onset: float, detected: float | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What logs said of its own mechanism early, and what was told late, by them or to people."""
-    incident = INCIDENTS.get(lead.incident)
-    own = sorted(incident.signs if incident else ())
-    logs = {place.source for place in lead.evidence}
-    told = [one for one in facts.of_kind(*own) if one.source in logs and _at(one) >= onset - _SECOND]
-    first = min(told, key=_at, default=None)
+    told, others = _about(facts, lead, onset - _SECOND)
+    first = min(told, key=_order, default=None)
     sign = say("sign", kind=first.kind, at=first.first_at, place=where(first.first)) if first else None
     if detected is not None and detected > onset:
         late = say("unnoticed", seconds=detected - onset)
         if first is None or _at(first) >= detected:
             return (), (late,)
         return (), (late, say("logs-before", seconds=detected - _at(first), sign=sign))
-    if first is None or detected is not None:
+    if first is None or detected is not None or any(_at(one) < _at(first) for one in others):
         return (), ()
     if _at(first) - onset < 1:
         return (say("logs-at-once", sign=sign),), ()
     return (), (say("logs-late", seconds=_at(first) - onset, sign=sign),)
+
+
+def _about(facts: Facts, lead: Finding, since: float) -> tuple[list[Episode], list[Episode]]:
+    """Signs of whom the cited lines are about, with these; and signs in the same logs that may be of others.
+
+    Where no line is cited that has a moment of its own, all signs are of it; without a sign nothing is.
+    """
+    incident = INCIDENTS.get(lead.incident)
+    places = {(place.source, place.line) for place in lead.evidence}
+    logs = {source for source, _ in places}
+    later = [one for one in facts.episodes if one.source in logs and _at(one) >= since]
+    cited = [one for one in later if (one.first.source, one.first.line) in places]
+    signs = [one for one in later if incident and one.kind in incident.signs]
+    who = set().union(*map(_who, cited))
+    own = [one for one in signs if not cited or one in cited or _who(one) & who]
+    return [*own, *cited] if own else [], [one for one in signs if one not in own]
+
+
+def _who(episode: Episode) -> set[str]:
+    return {name for name in (episode.client_id, episode.member_id, episode.peer) if name}
+
+
+def _order(episode: Episode) -> tuple[float, str, int]:
+    """By time, and in one moment by line."""
+    return _at(episode), episode.source, episode.first.line or 0
 
 
 def _at(episode: Episode) -> float:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
 
+from facts_builder import facts, settings
 from report_example import at, diagnosis, example, oversize, split_loop
 
 from mqlab.catalogue import INCIDENTS
@@ -63,6 +64,42 @@ def test_each_link_of_the_chain_has_its_proof():
         ("Consequence", "658 MB were sent for nothing", "#F1-excess_bytes", False),
         ("Consequence", "log-explosion: One shape fills the log", "#F2", False),
     ]  # fmt: skip
+
+
+def roles(incident, table, **more):
+    """(role, setting) of links about settings that are evidence of a finding."""
+    own = settings(f"at owner key value\n{table}", "broker.conf", origin="file", **more)
+    evidence = tuple(Evidence(one.source, one.line, one.text) for one in own)
+    found = replace(split_loop(), incident=incident, facts={}, measures={}, explains=(), evidence=evidence)
+    shown = links(told(diagnosis(found), known=facts(own)))
+    return [(role, text.partition(" ")[0]) for role, text, *_ in shown if role != "Mechanism"]
+
+
+def test_what_brings_it_about_is_its_cause_and_what_does_nothing_is_no_amplifier():
+    queue = {"scope": "broker"}
+    assert roles("session-queue-drop", "- - max_queued_messages 800", **queue) == [("Amplifier", "max_queued_messages")]
+    assert roles("session-queue-drop", "- - max_queued_messages 0", **queue) == []
+    assert roles("acl-silent-drop", "- agent write site/b/+/status", scope="acl") == []
+    assert roles("rate-limit-flapping", "- - proxy_upload_rate 10k", scope="proxy") == [("Cause", "proxy_upload_rate")]
+    assert roles("acks1-failover-loss", "- - acks 0") == [("Amplifier", "acks")]
+
+
+def test_the_first_line_about_it_is_of_its_own_members():
+    def line(kind, clock, number, **more):
+        place = Evidence("broker.log", number, kind)
+        return Episode(kind, "broker.log", 1, at(clock).timestamp(), at(clock).timestamp(), place, place, **more)
+
+    def first(*lines):
+        noticed = told(diagnosis(found), known=facts(lines)).noticed
+        return [text for text in (*noticed.well, *noticed.badly) if "first" in text and "line about it" in text]
+
+    found = replace(split_loop(), incident="duplicate-client-id", facts={}, evidence=(Evidence("broker.log", 309, ""),))
+    cited = line("consumer-connected", "12:20:44.900", 309, client_id="A@8")
+    own, other = (line("offset-went-back", "12:20:44.950", 311, client_id=one) for one in ("A@8", "B@9"))
+    assert first(cited, own)[0].endswith("consumer-connected at 12:20:44 UTC, broker.log:309.")
+    assert first(cited, other) == []
+    early = line("offset-went-back", "12:20:44.500", 300, client_id="B@9")
+    assert first(early, cited, own) == []
 
 
 def test_a_change_of_whom_the_finding_names_is_an_inferred_trigger_and_no_other_is():

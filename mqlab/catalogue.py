@@ -5,12 +5,12 @@ The texts stand in ``catalogue.toml``, which is read at first use; the pages of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from mqlab import plugins
-from mqlab.commands import Command, commands, read_toml
+from mqlab.commands import Command, commands, read_toml, usable
 from mqlab.errors import PluginError
 from mqlab.plugins.entries import ensure_fits
 from mqlab.words import room
@@ -89,9 +89,9 @@ class Incident:
         """What to type to gather what is missing, on any of its systems."""
         return tuple(command.line for command in self.commands)
 
-    def fetch_on(self, system: str) -> tuple[str, ...]:
-        """The same for one system only."""
-        return tuple(command.line for command in self.commands if command.system in (system, "any"))
+    def fetch_on(self, system: str, software: Collection[str] = ()) -> tuple[str, ...]:
+        """The same for one system only, and without what only other products than *software* have."""
+        return tuple(command.line for command in self.commands if usable(command, (system,), software))
 
     @property
     def explain(self) -> str:

@@ -6,7 +6,7 @@ They stand in ``commands.toml`` and ``checklist.toml``; what rotates away first 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -30,6 +30,8 @@ class Command:
     run: str
     file: str
     why: str
+    software: str = ""
+    """The only product that has it; empty where any of its system will do."""
 
     @property
     def line(self) -> str:
@@ -39,6 +41,12 @@ class Command:
         if "{file}" in self.run:
             return self.run.replace("{file}", stamped)
         return f'{self.run} > "{stamped}" 2>&1' if "$" in self.file else f"{self.run} > {stamped} 2>&1"
+
+
+def usable(command: Command, systems: Collection[str], software: Collection[str]) -> bool:
+    """It is for one of *systems*, and for no other product than *software*, or than any where that is empty."""
+    elsewhere = command.software and software and command.software not in software
+    return command.system in (*systems, "any") and not elsewhere
 
 
 def read_toml(name: str) -> dict[str, Any]:

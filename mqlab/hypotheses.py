@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.catalogue import INCIDENTS, Incident
+from mqlab.commands import usable
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, found_nothing
 from mqlab.known_errors import PREFIX, known_errors, words
@@ -34,7 +35,7 @@ from mqlab.marks import (
     worded,
 )
 from mqlab.plugins import remembered
-from mqlab.scope import LONG, RULES, anything
+from mqlab.scope import LONG, RULES, anything, broker_products
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.sources import Role
 from mqlab.symptoms.unexplained import Symptom, explained, trouble
@@ -332,6 +333,6 @@ def _settle(facts: Facts, incident: Incident, missing: Sequence[str], systems: f
     commands = [
         command.line
         for command in incident.commands
-        if command.system in (*systems, "any") and not any(name in command.name for name in there)
+        if usable(command, systems, broker_products(facts)) and not any(name in command.name for name in there)
     ]
     return tuple(Settle(what, command) for what, command in zip(missing[:2], commands, strict=False))

@@ -339,6 +339,8 @@ class Flow:
     last_key: str
     first: Evidence
     last: Evidence
+    unanswered: bool = False
+    """It noted no answer, and no failure either: what became of them is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,6 +361,7 @@ class TopicFlow:
     last_at: float
     first: Evidence
     last: Evidence
+    unanswered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +393,21 @@ class Receipt:
     """What stands there."""
     file: str = ""
     """Where it stands, of a ledger that has several files."""
+    retained_line: int | None = None
+    """The first with the RETAIN flag."""
+    retained_text: str = ""
+    last_at: float | None = None
+    """The time of the last of them; None where that is not known."""
+
+    @property
+    def until(self) -> float:
+        """When the last of them was noted, at the latest."""
+        return self.at + GRID if self.last_at is None else self.last_at
+
+    def first_retained(self, why: str) -> Evidence:
+        """Where its first row with the RETAIN flag stands."""
+        known = (self.retained_line, self.retained_text) if self.retained_line is not None else (self.line, self.text)
+        return Evidence(self.file or self.source, *known, why)
 
     def first(self, why: str) -> Evidence:
         """Where its first row stands."""

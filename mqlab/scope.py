@@ -153,6 +153,11 @@ def enough(facts: Facts, results: dict[str, Result]) -> bool:
     return logs(facts) and checked and bool(present) and present <= _OWN_RULES
 
 
+def broker_products(facts: Facts) -> frozenset[str]:
+    """Products of MQTT brokers that the material shows."""
+    return frozenset(c.software for c in facts.coverage if c.software in KNOWN)
+
+
 def systems(facts: Facts) -> frozenset[str]:
     """Systems that the material is of."""
     products = {c.source: c.software for c in facts.coverage if c.software}  # a paste has parts that nobody wrote

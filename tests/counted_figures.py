@@ -394,7 +394,6 @@ FIGURES: tuple[Figure, ...] = (
         bytes_out=lambda t: t["after"]["kafka-1_eth0_tx_bytes"],
     ),
     *_rows("kafka-amp-17", "batch-split-loop", split_count=lambda _: 586),
-    *_rows("kafka-amp-17", "batch-split-loop", failed_records=lambda t: t["fault"]["record_error_total"]),
     Figure("kafka-amp-13", "format-inflation", "bytes_in", lambda t: t["after"]["kafka-1_eth0_rx_bytes"], 0.1,
            "the counted time begins half a minute before the setting changed"),
     *_rows("kafka-delivery-02", "poison-pill-stall", pending_records=lambda t: t["final_total_lag_records"]),

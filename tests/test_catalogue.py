@@ -132,3 +132,12 @@ def test_its_systems_are_those_that_its_rule_reads(slug):
 def test_each_system_of_a_class_that_is_said_outright_has_a_line_that_says_it(slug):
     told = {error.system for error in known_errors().values() if error.incident == slug}
     assert "os" in told or set(INCIDENTS[slug].systems) <= told
+
+
+def test_what_one_product_alone_has_is_not_asked_of_another():
+    incident = INCIDENTS["session-queue-drop"]
+    assert any(line.startswith("emqx_ctl") for line in incident.fetch_on("mqtt"))
+    assert any(line.startswith("emqx_ctl") for line in incident.fetch_on("mqtt", {"mosquitto", "emqx"}))
+    elsewhere = incident.fetch_on("mqtt", {"mosquitto"})
+    assert elsewhere
+    assert not any(line.startswith("emqx_ctl") for line in elsewhere)

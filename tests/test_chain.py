@@ -1,5 +1,7 @@
 """What became of messages from an MQTT broker over a bridge to Kafka: how many are where, and how that is known."""
 
+from dataclasses import replace
+
 import pytest
 from facts_builder import at, drawn, episode, facts, positions, series
 from mqtt_builder import broker
@@ -32,13 +34,14 @@ def _flow(cells):
     line = int(since - at(0))
     places = (Evidence(FILES["gateway"], line, f"m-{line}"), Evidence(FILES["gateway"], line + 1, f"m-{line + 1}"))
     sender = None if cells.get("sender") == "none" else FILES["gateway"]
-    return Flow(sender, "gateway", cells["count"], cells.get("failed") == "yes", cells.get("qos", 1), received,
-                since, until, "m", "m", *places)  # fmt: skip
+    return Flow(sender, "gateway", cells["count"], cells.get("failed") in ("yes", "open"),
+                cells.get("qos", 1), received, since, until, "m", "m", *places,
+                unanswered=cells.get("failed") == "open")  # fmt: skip
 
 
 def _by_topic(flow, topic):
     return TopicFlow(topic, 1, flow.sender, flow.party, flow.messages, flow.failed, flow.qos, flow.received,
-                     flow.first_at, flow.last_at, flow.first, flow.last)  # fmt: skip
+                     flow.first_at, flow.last_at, flow.first, flow.last, flow.unanswered)  # fmt: skip
 
 
 def sink(last, *, queue="0", topic="orders"):
@@ -232,6 +235,22 @@ def test_a_publisher_s_own_failures_are_no_loss_of_the_bridge():
     ]
     assert gaps(chain) == [("acknowledged", Whereabouts.REFUSED, "", 60, 60, 60)]
     assert "acknowledged" not in sentence(chain)
+
+
+def test_what_a_publisher_that_stopped_left_unacknowledged_has_not_failed():
+    rows = messages("""
+        at       until    count noted   failed
+        10:00:00 10:04:59 900   b1+sink no
+        10:05:00 10:05:10 6     -       yes
+        10:05:11 10:05:12 2     -       open
+        10:05:11 10:05:12 1     b1+sink open
+    """)
+    (chain,) = chains(facts(rows, sink(900)))
+    assert gaps(chain) == [
+        ("acknowledged", Whereabouts.REFUSED, "", 6, 6, 6),
+        ("acknowledged", Whereabouts.UNANSWERED, "", 2, 2, 2),
+    ]
+    assert "failure" not in chain.gaps[1].how.replace("no failure", "")
 
 
 def test_messages_that_only_receivers_note_count_at_no_stage():
@@ -474,6 +493,28 @@ def test_what_was_published_before_a_ledger_of_which_no_subscription_is_told_cam
         ("taken", Whereabouts.UNKNOWN, "received-board", 8, 8, 8),
         ("taken", Whereabouts.BEFORE_BEGIN, "received-board", 70, 70, 70),
     ]
+
+
+def test_what_was_published_before_a_client_without_an_older_session_connected_is_not_its_loss():
+    clean = broker("10:00:30 received-board connected 10.0.0.9:1001 k30 c1\n10:10:00 x connected 10.0.0.3:1003 k30 c1")
+    kept = broker("10:00:30 received-board connected 10.0.0.9:1001 k30 c0\n10:10:00 x connected 10.0.0.3:1003 k30 c1")
+    party = episode("client-configured", "10:00:30", FILES["board"], client_id="received-board", system="mqtt")
+    early = [
+        next(g.where for g in within_mqtt(facts(LATE, log, party)).gaps if g.messages == 70) for log in (clean, kept)
+    ]
+    assert early == [Whereabouts.UNSUBSCRIBED, Whereabouts.BEFORE_BEGIN]
+
+
+def test_what_was_published_after_the_last_row_of_a_ledger_is_after_its_end_to_the_second():
+    rows = messages("""
+        at       until    count noted
+        10:00:32 10:04:50 300   board
+        10:04:51 10:04:52 8     -
+        10:04:56 10:04:57 4     -
+    """)
+    ledger = replace(noted("board", "10:04:50", [30])[0], last_at=at("10:04:55"))
+    way = within_mqtt(facts(rows, ledger))
+    assert [(w, n) for _, w, _, n, _, _ in gaps(way)] == [(Whereabouts.UNKNOWN, 8), (Whereabouts.AFTER_END, 4)]
 
 
 def full(*seconds, client="board", count=1):

@@ -77,6 +77,14 @@ def test_a_rate_that_falls_has_left_its_level_too():
     ]
 
 
+def test_what_goes_on_to_rise_is_told_with_its_value_at_that_time_and_its_level_afterwards():
+    ramp = series("process.resident_bytes", [10e6] * 10 + [10e6 + 3e6 * n for n in range(1, 21)], source="rss.csv")
+    step = series("process.resident_bytes", [10e6] * 10 + [40e6] * 20, source="rss.csv")
+    (rising,), (stepping,) = risers(facts(ramp)), risers(facts(step))
+    assert "10.0 MB -> 16.0 MB, a median of 43.0 MB from then on between" in words(rising)
+    assert "10.0 MB -> 40.0 MB between" in words(stepping)
+
+
 def test_rows_of_ledgers_are_rates_without_the_pieces_that_are_not_whole():
     ledger = rows("clients/received.csv", "received", (1, 3), (8, 400), (8, 130), (1, 2))
     assert told(risers(facts(ledger))) == [("received", "clients/received.csv", 40, 13, 90, 100)]

@@ -131,6 +131,8 @@ def receipts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> I
             again_line=row.get("again_line"), text=quoted.get((file, row["line"]), ""),
             again_text=quoted.get((file, row.get("again_line") or 0), ""),
             file="" if file == row["source"] else paths[file],
+            retained_line=row.get("retained_line"), retained_text=quoted.get((file, row.get("retained_line") or 0), ""),
+            last_at=None if row.get("last_at") is None else row["last_at"] / MICRO,
         )  # fmt: skip
 
 
@@ -149,6 +151,7 @@ def _fate(row: Row, paths: Mapping[str, str], quoted: Quoted) -> dict[str, Any]:
         "party": row.get("party"),
         "messages": row["messages"],
         "failed": row["failed"],
+        "unanswered": row["unanswered"],
         "qos": row.get("qos"),
         "received": tuple(sorted((paths[one["source"]], one["n"]) for one in row["received"])),
         "first_at": row["first_at"] / MICRO,

@@ -22,7 +22,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from mqlab.facts import Episode, Facts, Series
-from mqlab.rows import Flow, Passage, TopicFlow
+from mqlab.rows import Flow, Passage, Receipt, TopicFlow
 from mqlab.words import listed, room
 
 say = room("clocks")
@@ -42,7 +42,7 @@ def shifted(facts: Facts, by: Mapping[str, float]) -> Facts:
         facts,
         **moved,
         series=tuple(_series(s, by) for s in facts.series),
-        receipts=tuple(replace(r, at=r.at + by[r.source]) if r.source in by else r for r in facts.receipts),
+        receipts=tuple(_receipt(r, by[r.source]) if r.source in by else r for r in facts.receipts),
         passages=tuple(_passage(p, by) for p in facts.passages),
     )
 
@@ -63,6 +63,11 @@ def _span(row: Any, by: Mapping[str, float]) -> Any:
 def _series(row: Series, by: Mapping[str, float]) -> Series:
     seconds = by.get(row.source)
     return row if seconds is None else replace(row, points=tuple((at + seconds, value) for at, value in row.points))
+
+
+def _receipt(row: Receipt, seconds: float) -> Receipt:
+    last = None if row.last_at is None else row.last_at + seconds
+    return replace(row, at=row.at + seconds, last_at=last)
 
 
 def _passage(row: Passage, by: Mapping[str, float]) -> Passage:

@@ -187,16 +187,18 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
     known = benign_lines.starts(facts)
     for source, told in by_source.items():
         again = _at_each_start(facts, source, [e for _, e in told])
-        left = [
-            (error, e)
-            for error, e in told
-            if error.fatal or again or not known.explain(facts, e, error.again, _worked(facts, e))
-        ]
+        left = [(error, e) for error, e in told if error.fatal or again or not _explained(facts, known, error, e)]
         last, end = span(e.last_at for _, e in left)[1], log_end(facts, (source,))
         goes_on = last is not None and end is not None and end - last > AFTER
         at_begin = goes_on and all(not error.fatal and known.at_begin(e, _worked(facts, e)) for error, e in left)
         if not (at_begin or (left and _is_one_that_passed(facts, left))):
             yield from left
+
+
+def _explained(facts: Facts, known: benign_lines.Starts, error: KnownError, episode: Episode) -> bool:
+    """A start accounts for it; that servers have no leader or majority no client brings about."""
+    of_servers = error.incident == "quorum-lost"
+    return known.explain(facts, episode, error.again, _worked(facts, episode), of_servers=of_servers)
 
 
 def _worked(facts: Facts, episode: Episode) -> list[float]:
@@ -306,7 +308,7 @@ def _excused(facts: Facts, said: Sequence[_Said]) -> int:
     known, own = benign_lines.starts(facts), [e for _, e in said]
     errors = {(e.source, e.kind): error for error, e in said}
     others = (e for e in facts.of_kind(*{e.kind for e in own}) if e not in own and (e.source, e.kind) in errors)
-    return sum(e.count for e in others if known.explain(facts, e, errors[e.source, e.kind].again, _worked(facts, e)))
+    return sum(e.count for e in others if _explained(facts, known, errors[e.source, e.kind], e))
 
 
 _Answer = tuple[str, str, str | None]

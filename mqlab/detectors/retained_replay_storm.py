@@ -71,7 +71,7 @@ def _finding(facts: Facts, replay: Replayed) -> Finding:
         severity=Severity.WARNING if end == "taken-over" else None,
         ongoing=replay.ongoing,
         slots={
-            "period": (replay.until - replay.since) / replay.subscribes,
+            "period": (replay.until - replay.since) / (replay.subscribes - 1),
             "all": replay.topics if replay.topics and replay.retained == replay.topics * replay.subscribes else None,
             "about": replay.retained / replay.subscribes,
             "end": redeliveries.cause(end),
@@ -96,8 +96,9 @@ def _factor(replay: Replayed) -> Interval:
 def _evidence(facts: Facts, replay: Replayed) -> Iterator[Evidence]:
     yield from redeliveries.evidence(facts, replay.client, _SHOWN + 1)
     if replay.receiver is not None:
-        flagged = next(r for r in replay.receiver.receipts if r.retained and r.at + GRID > replay.since)
-        yield flagged.first(say("retained-line", retained=flagged.retained))
+        own = [r for r in replay.receiver.receipts if r.retained and r.at + GRID > replay.since]
+        flagged = next((r for r in own if r.at >= replay.since), own[0])
+        yield flagged.first_retained(say("retained-line", retained=flagged.retained))
     for name, why in (("mqtt.retained_messages", "kept-line"), ("mqtt.publish_sent", "sent-line")):
         for series in facts.named(name):
             if series.points:

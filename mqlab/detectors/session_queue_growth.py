@@ -82,12 +82,13 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
     rate = growth.grown.per_second if growth.grown is not None else None
     memory = growth.memory.per_second if growth.memory is not None else None
     waiting = growth.published if growth.queued is None else growth.queued
+    stopped = brokers.last_rise(facts, growth.grown) if growth.grown is not None and growth.much else None
     return finding(
         INCIDENT,
         growth.client_id,
         certainty,
-        (_since(growth), None),
-        ongoing=True,
+        (_since(growth), stopped),
+        ongoing=stopped is None,
         slots={
             "unlimited": growth.queue is not None,
             "listed": growth.queued,
@@ -140,12 +141,13 @@ def _evidence(facts: Facts, growth: Growth) -> Iterator[Evidence]:
 def _of_unknown(facts: Facts, growth: Unknown) -> Finding:
     """An unlimited queue that grows for nobody; proven where it grows by all that the broker receives."""
     rate = growth.grown.per_second if growth.grown is not None else 0.0
+    stopped = brokers.last_rise(facts, growth.grown) if growth.grown is not None else None
     return finding(
         INCIDENT,
         growth.names,
         Certainty.PROVEN if growth.all_of_it else Certainty.LIKELY,
-        (growth.since, None),
-        ongoing=True,
+        (growth.since, stopped),
+        ongoing=stopped is None,
         slots={
             "clients": growth.clients,
             "grows": True,

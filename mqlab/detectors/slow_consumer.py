@@ -230,7 +230,7 @@ def _client_finding(facts: Facts, pace: Pace, certainty: Certainty) -> Finding:
         INCIDENT,
         pace.case.client_id,
         certainty,
-        (pace.since, pace.until),
+        (pace.since, pace.late_until),
         severity=Severity.WARNING,
         slots={
             "client": pace.case.client_id,

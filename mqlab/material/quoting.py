@@ -72,7 +72,12 @@ def _of_fate(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
 
 
 def _of_receipt(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
-    return [(row.get("file") or row["source"], {row["line"], row.get("again_line") or row["line"]})]
+    return [
+        (
+            row.get("file") or row["source"],
+            {row["line"], *(row[name] for name in ("again_line", "retained_line") if row.get(name))},
+        )
+    ]
 
 
 _WANTED: Mapping[str, Callable[[Mapping[str, Any]], list[tuple[str, set[int]]]]] = {

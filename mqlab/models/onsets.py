@@ -44,6 +44,13 @@ class Onset:
     """Medians of the level before and of all that came after; of the burst alone where it passed."""
     lasting: bool
     """The new level is that of the samples up to the end."""
+    reached: float
+    """What the first sample at the new level measured."""
+
+    @property
+    def ramp(self) -> bool:
+        """It went on to change: what came after is another level than that of the moment."""
+        return abs(self.after - self.reached) > LEAST_SHARE * max(abs(self.after), abs(self.reached))
 
 
 def onset(points: Sequence[tuple[float, float]], *, events: bool = False) -> Onset | None:
@@ -82,7 +89,7 @@ def _from(points: Sequence[tuple[float, float]], place: int, before: float, room
     lasting = _side(rest - before, room) == sides[place]
     after = rest if lasting else median(value for _, value in points[first:over])
     since = next(n for n in range(first - 1, -1, -1) if n == 0 or (points[n][1] - before) * sides[place] <= 0)
-    return Onset(points[since][0], points[first][0], before, after, lasting)
+    return Onset(points[since][0], points[first][0], before, after, lasting, points[first][1])
 
 
 def _burst(found: Onset) -> bool:

@@ -159,9 +159,10 @@ def queue(facts: Facts, broker: str | None) -> Queue | None:
 
 
 def limit_told(facts: Facts, broker: str | None) -> tuple[Evidence, ...]:
-    """The line that sets the limit of its queues."""
-    own = [s for s in _own(facts, broker) if s.key in _LIMITS or s.key.endswith("max_mqueue_len")]
-    return tuple(s.evidence.because(say("limit-line")) for s in own[-1:])
+    """The line that sets the limit of its queues, else one that says that there is none."""
+    every = [s for s in _own(facts, broker) if s.key in _LIMITS or s.key.endswith("max_mqueue_len")]
+    own = [s for s in every if s.value != "0"] or every
+    return tuple(s.evidence.because(say("limit-line", unlimited=s.value == "0")) for s in own[-1:])
 
 
 def tells_of_drops(facts: Facts) -> bool:
@@ -238,6 +239,21 @@ def rise(series: Series | None, since: float, until: float) -> Rise | None:
     if series is None or len(inside) < 2 or inside[-1][0] <= inside[0][0]:
         return None
     return Rise(inside[0][0], inside[-1][0], inside[-1][1] - inside[0][1], series)
+
+
+def last_rise(facts: Facts, rise: Rise) -> float | None:
+    """When its series rose for the last time; None where that goes on to the end of the source that tells it.
+
+    It has ended where the source goes on for longer than the longest time between two rises, give or take half of the
+    time between two samples.
+    """
+    rose = [b for a, b in pairwise(rise.series.points) if b[0] > rise.since and b[1] > a[1]]
+    if not rose:
+        return rise.since
+    waits = [b - a for a, b in pairwise([rise.since, *(at for at, _ in rose)])]
+    step = min((b - a for (a, _), (b, _) in pairwise(rise.series.points) if b > a), default=0.0)
+    told_until = max(s.points[-1][0] for s in facts.series if s.source == rise.series.source and s.points)
+    return rose[-1][0] if told_until - rose[-1][0] + step / 2 > max(waits) else None
 
 
 def increase(series: Series | None, since: float, until: float) -> float | None:

@@ -24,7 +24,6 @@ from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, aw
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
-from mqlab.rows import GRID
 from mqlab.shared.counters import increase
 from mqlab.shared.wording import sample
 from mqlab.words import Text
@@ -42,7 +41,7 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
     clients = {client for source in takers if (client := client_of(facts, source))}
     waiting = away(facts, clients)
     since = min((subscription.away[-1][0] for subscription in waiting), default=END) - ROUNDED
-    ended = max((r.at + GRID for r in facts.receipts if r.source in takers), default=END)
+    ended = max((r.until for r in facts.receipts if r.source in takers), default=END)
     queued = [row for row in rows if row.last_at >= since]
     before = [row for row in rows if row.last_at < since]
     late = [row for row in before if row.first_at > ended]

@@ -15,6 +15,7 @@ from mqlab.models.mqtt import shared
 from mqlab.mqtt import chain_stages
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Step, Whereabouts
 from mqlab.mqtt.copies import client_of
+from mqlab.mqtt.sessions import sessions
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 
 say = words.room("chain")
@@ -29,13 +30,14 @@ def apart(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[lis
     names = ", ".join(chain_stages.names(facts, takers))
     begin = _first_noted(facts, takers)
     spans = _subscribed(facts, takers)
+    came = None if spans else _first_session(facts, takers)
     partners = _partners(facts, rows, takers)
     found, left = [], list(rows)
     kinds: tuple[tuple[Whereabouts, str, str, Callable[[Row], bool]], ...] = (
         (Whereabouts.SHARED, ", ".join(chain_stages.names(facts, partners)), "shared",
          lambda row: chain_stages.noted(row, partners) > 0),
         (Whereabouts.UNSUBSCRIBED, names, "unsubscribed",
-         lambda row: bool(spans) and all(_outside(row, one) for one in spans)),
+         lambda row: _too_early(row, came) or (bool(spans) and all(_outside(row, one) for one in spans))),
         (Whereabouts.BEFORE_BEGIN, names, "before-begin",
          lambda row: not spans and begin is not None and row.last_at < begin),
     )  # fmt: skip
@@ -55,6 +57,20 @@ def _subscribed(facts: Facts, takers: Sequence[str]) -> Sequence[Subscription]:
     clients = {client_of(facts, source) for source in takers}
     own = [s for s in subscriptions(facts) if s.client_id in clients]
     return own if clients == {s.client_id for s in own} else ()
+
+
+def _first_session(facts: Facts, takers: Sequence[str]) -> float | None:
+    """When the first of those who keep *takers* connected for the first time, each without a session from before."""
+    clients = {client_of(facts, source) for source in takers}
+    own = [session for session in sessions(facts) if session.client_id in clients]
+    firsts = {session.client_id: session for session in reversed(own)}
+    clean = all(session.connections[0].persistent is False for session in firsts.values())
+    known = clients == set(firsts) and clean and all(s.broker is not None for s in own)
+    return min((session.since for session in own), default=None) if known else None
+
+
+def _too_early(row: Row, came: float | None) -> bool:
+    return came is not None and row.last_at <= came + ROUNDED
 
 
 def _outside(row: Row, one: Subscription) -> bool:

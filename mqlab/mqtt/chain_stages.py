@@ -46,6 +46,8 @@ class Whereabouts(Enum):
 
     REFUSED = "refused"
     """Whoever sent them noted that it failed."""
+    UNANSWERED = "unanswered"
+    """Their publisher noted neither an acknowledgement nor a failure."""
     QUEUED = "queued"
     """In the queue that the MQTT broker keeps for a session whose client is away."""
     DROPPED = "dropped"
@@ -312,11 +314,15 @@ def places(rows: Rows) -> tuple[Evidence, ...]:
 
 
 def refused(rows: Rows) -> tuple[Gap, ...]:
-    """Messages whose publisher noted that it failed, and that nobody received."""
-    failed = [row for row in rows if row.failed]
-    gone = [row for row in failed if row.sender is not None and not row.received]
-    how = say("refused", arrived=count(row for row in failed if row.received))
-    return (gap((Step.PUBLISHED, Step.ACKNOWLEDGED), Whereabouts.REFUSED, gone, how),) if gone else ()
+    """Messages of which the publisher noted a failure, or no acknowledgement, and that nobody received."""
+    found = []
+    for where, key in ((Whereabouts.REFUSED, "refused"), (Whereabouts.UNANSWERED, "unanswered")):
+        failed = [row for row in rows if row.failed and row.unanswered == (where is Whereabouts.UNANSWERED)]
+        gone = [row for row in failed if row.sender is not None and not row.received]
+        how = say(key, arrived=count(row for row in failed if row.received))
+        if gone:
+            found.append(gap((Step.PUBLISHED, Step.ACKNOWLEDGED), where, gone, how))
+    return tuple(found)
 
 
 def gap(between: tuple[Step, Step], where: Whereabouts, rows: Rows, how: str, who: str = "") -> Gap:

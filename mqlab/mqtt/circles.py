@@ -179,6 +179,7 @@ class Circling:
     worst: Flow
     distinct: int
     since: float
+    """When the first message was published that came more than once, as far as that can be told."""
     until: float
 
 
@@ -239,7 +240,8 @@ def _circling(facts: Facts, ledger: Receiver) -> Circling | None:
     if max(r.again_seconds for r in copied[half:]) <= early or again_at_home:
         return None
     until = min(copied[-1].at + GRID, max(flow.first_at, ledger.receipts[-1].at + GRID))
-    return Circling(ledger, copies, flow, distinct(facts, ledger.source), max(copied[0].at, flow.first_at), until)
+    begun = min(f.first_at for f in facts.flows if dict(f.received).get(ledger.source, 0) > 1)
+    return Circling(ledger, copies, flow, distinct(facts, ledger.source), max(copied[0].at, begun), until)
 
 
 @per_facts
@@ -350,7 +352,9 @@ def _case(facts: Facts, way: Way | None, round_trips: tuple[Circling, ...]) -> C
     end = max((c.receiver.receipts[-1].at for c in own), default=None)
     ongoing = until is None or end is None or until >= end
     certainty = _certainty(way, own, counted)
-    return Case(way, own, counted, opened if opened is not None else first, until, ongoing, certainty)
+    # A link may break when the other one comes up: what counts is the first message that goes round.
+    since = max((at for at in (opened, first) if at is not None), default=None)
+    return Case(way, own, counted, since, until, ongoing, certainty)
 
 
 def _certainty(

@@ -256,8 +256,14 @@ def _replays_by_ledger(facts: Facts, ledger: Receiver) -> Replayed | None:
     topics = min((t for t in counts if t), key=lambda t: (abs(retained - t * subscribes), t), default=None)
     return Replayed(
         ledger.client, subscribes, retained, _live(own, moments[1]), topics, moments[1],
-        flagged[-1].at + GRID, _goes_on(moments, ledger.receipts[-1].at + GRID), ledger, "ledger",
+        max(moments[-1], flagged[-1].at), _goes_on(moments, _noted_until(facts, ledger)), ledger, "ledger",
     )  # fmt: skip
+
+
+def _noted_until(facts: Facts, ledger: Receiver) -> float:
+    """When a ledger surely noted something still: ten seconds begin then, or a message that it has was published."""
+    published = [f.last_at for f in facts.flows if ledger.source in dict(f.received)]
+    return max([ledger.receipts[-1].at, *published])
 
 
 def _live(own: Sequence[Receipt], since: float) -> Interval:
@@ -268,9 +274,14 @@ def _live(own: Sequence[Receipt], since: float) -> Interval:
     return Interval(after, after + round(first * (begun + GRID - since) / GRID), after + first)
 
 
+WHOLE_SECONDS = 1.0
+"""Brokers print whole seconds: a wait may be that much longer than its lines say."""
+
+
 def _goes_on(moments: tuple[float, ...], end: float) -> bool:
-    """The next subscribe is not overdue at the end."""
-    return end - moments[-1] <= 2 * (moments[-1] - moments[0]) / (len(moments) - 1) + GRID
+    """The next subscribe is not overdue at the end: no time between two was longer, since the second one."""
+    waits = [later - one for one, later in pairwise(moments)]
+    return end - moments[-1] <= max(waits[1:] or waits) + WHOLE_SECONDS
 
 
 def _replays_by_trace(facts: Facts, client: str) -> Replayed | None:

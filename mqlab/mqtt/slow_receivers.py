@@ -41,11 +41,18 @@ class Pace:
     """Messages a second that its ledgers note meanwhile."""
     delays: tuple[Passage, ...]
     """From each publisher."""
+    noted_until: float
+    """When its ledgers note the last message, at the latest."""
 
     @property
     def latest(self) -> float:
         """Seconds that the latest message took longer than the fastest one: clocks may differ."""
         return max((spread(p) for p in self.delays), default=0.0)
+
+    @property
+    def late_until(self) -> float:
+        """When it still got a message late: its queue is read on when nothing is published any more."""
+        return max(self.until, min(self.noted_until, self.until + self.latest))
 
     @property
     def behind(self) -> bool:
@@ -124,7 +131,8 @@ def _pace(facts: Facts, account: Account, case: QueueCase) -> Iterator[Pace]:
         return
     handled = sum(r.rows - r.again for r in got) / seconds
     share = len(account.clients) if account.group is not None else 1
-    yield Pace(case, account, since, until, account.sent(since, until) / (until - since) / share, handled, delays)
+    published = account.sent(since, until) / (until - since) / share
+    yield Pace(case, account, since, until, published, handled, delays, max(r.until for r in late) - ahead)
 
 
 def others_in_time(facts: Facts, pace: Pace) -> list[Passage]:

@@ -137,7 +137,7 @@ def _of_changes(changes: Sequence[Change], lead: Finding | None, notes: Incident
         if change.at is None:
             continue
         told = say("change", what=change.what, was=change.before, after=change.after or "—")
-        place = where(change.evidence[0]) if change.evidence else ""
+        place = where(change.evidence[-1]) if change.evidence else ""
         weight = 1 if change.before is not None else 2 if _during(change.at, lead) else _LIGHT
         one = Happening(change.at, told, f"#C{number}", place, inferred=change.inferred, weight=weight)
         cured = lead is not None and not notes.mitigated and lead.was_cured_by(change)

@@ -54,6 +54,8 @@ class Riser:
     source: str
     lasting: bool = True
     """It stayed up to the end."""
+    reached: float | None = None
+    """What was measured at *at*, where the level was another one afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +245,7 @@ def consequences(every: Sequence[Riser]) -> tuple[Riser, ...]:
 def _riser(course: Course, change: Onset, every: Sequence[Course]) -> Riser:
     return Riser(
         course.quantity, course.who, course.unit, change.before, change.after, change.since, change.at,
-        _share(course, change.at, every), course.source, change.lasting,
+        _share(course, change.at, every), course.source, change.lasting, change.reached if change.ramp else None,
     )  # fmt: skip
 
 
@@ -298,6 +300,8 @@ def words(riser: Riser, tz: tzinfo = UTC) -> str:
         quantity=riser.quantity,
         who=riser.who,
         before=_value(riser.before, riser.unit),
+        reached=None if riser.reached is None else _value(riser.reached, riser.unit),
+        lasting=riser.lasting,
         after=_value(riser.after, riser.unit),
         rate=rate if rate.startswith("/") else None,
         unit=riser.unit if rate else "",

@@ -25,7 +25,7 @@ SUCCESS = (
     r"persisted|possibly_persisted|stored|delivered|confirmed|committed|done|complete[d]?|true|200|201|202|204|sent|published|"
     r"no matching subscribers|granted qos [012])$"
 )
-_OPEN = r"(?i)^(?:unfinished|pending|in[ _-]?flight|queued|waiting|new|open|unknown|flush_\w+|slave_not_available)$"
+OPEN = r"(?i)^(?:unfinished|pending|in[ _-]?flight|queued|waiting|new|open|unknown|flush_\w+|slave_not_available)$"
 """Neither an answer nor a failure; and what RocketMQ answers where it stored a message, but not as safely as asked."""
 _LATER = 1 << 60
 _AT = pl.col("at").fill_null(-_LATER // 2)
@@ -47,7 +47,7 @@ def fates(rows: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
 def _notes(rows: pl.DataFrame, about: pl.DataFrame) -> pl.DataFrame:
     """Rows of LEDGER about messages, with their subject, the key that tells them apart, and what they say."""
     role, status = pl.col("role"), pl.col("status")
-    good, pending = status.str.contains(SUCCESS), status.str.contains(_OPEN)
+    good, pending = status.str.contains(SUCCESS), status.str.contains(OPEN)
     placed = pl.col("position").is_not_null()
     told = rows.filter(role.is_not_null() & status.ne_missing("control") & (PLACED | pl.col("key").is_not_null()))
     said = told.select(

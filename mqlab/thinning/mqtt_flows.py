@@ -20,7 +20,7 @@ import polars as pl
 
 from mqlab.ledgers.columns import DIFFERENT
 from mqlab.thinning import MICROS, SECONDS
-from mqlab.thinning.fates import RUNS, SUCCESS
+from mqlab.thinning.fates import OPEN, RUNS, SUCCESS
 
 SHARED = 0.5
 """Share of its keys from which a ledger of another system is about these messages: fewer may be alike by chance."""
@@ -71,6 +71,7 @@ def _told(rows: pl.DataFrame) -> pl.DataFrame:
         (pl.col("dup") | pl.col("retained")).alias("copied"),
         (~failed & good & ((pl.col("role") == "acked") | status.is_not_null())).alias("answered"),
         (failed | ~good).alias("bad"),
+        (failed | ~good & ~status.str.contains(OPEN)).alias("refused"),
     )  # fmt: skip
 
 
@@ -178,8 +179,8 @@ def _noted(rows: pl.DataFrame) -> pl.DataFrame:
     """What each ledger notes of a message, whatever the topics: how often (``n``), and the first note, by time."""
     return rows.group_by("message", "source", "role", maintain_order=True).agg(
         pl.len().alias("n"),
-        pl.col("answered", "bad").any(),
-        pl.exclude("message", "source", "role", "answered", "bad").first(),
+        pl.col("answered", "bad", "refused").any(),
+        pl.exclude("message", "source", "role", "answered", "bad", "refused").first(),
     )
 
 
@@ -193,12 +194,13 @@ def _dated(noted: pl.DataFrame) -> pl.DataFrame:
         pl.col("key", "topic", "sender", "party", "qos", "at", "source", "line").first(),
         many.alias("many"),
         (sender.min() != sender.max()).fill_null(False).alias("several"),
-        *((pl.col(name) & pl.col("publishes")).any() for name in ("answered", "bad", "promised")),
+        *((pl.col(name) & pl.col("publishes")).any() for name in ("answered", "bad", "promised", "refused")),
     )
     unanswered = pl.col("bad") | pl.col("promised") & (pl.col("qos").fill_null(1) > 0)
     return told.select(
-        pl.exclude("many", "several", "answered", "bad", "promised"),
+        pl.exclude("many", "several", "answered", "bad", "promised", "refused"),
         failed=~pl.col("answered") & unanswered,
+        unanswered=~pl.col("answered") & unanswered & ~pl.col("refused"),
         clash=pl.when(pl.col("many") > 0).then(pl.col("many") > 1).otherwise("several"),
     )
 
@@ -216,7 +218,7 @@ def _known(both: pl.DataFrame) -> pl.DataFrame:
     """What publishers or else receivers tell of each message, by time."""
     names = ("key", "topic", "qos", "at", "source", "line")
     return both.select(
-        "message", "sender", "party", pl.col("failed").fill_null(False), pl.col("received").fill_null([]),
+        "message", "sender", "party", pl.col("failed", "unanswered").fill_null(False), pl.col("received").fill_null([]),
         *(pl.coalesce(name, f"{name}_right") for name in names),
     ).sort("at", "source", "line", "message")  # fmt: skip
 
@@ -232,7 +234,7 @@ def _again(rows: pl.DataFrame, more: pl.DataFrame) -> pl.DataFrame:
 
 TOPICS = 2000
 """Topics that are told one by one. Judgement, no default behind it: a bound of memory."""
-_FATE = ("sender", "party", "failed", "qos", "received")
+_FATE = ("sender", "party", "failed", "unanswered", "qos", "received")
 
 
 def thinned(rows: pl.DataFrame, links: Collection[str], *, others: bool) -> Mapping[str, pl.DataFrame]:
@@ -275,7 +277,9 @@ def _placed(flows: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
 def _flows(messages: pl.DataFrame) -> pl.DataFrame:
     """Messages of a sender that follow one another with the same fate as one row, at most ``RUNS`` of a sender."""
     told = _pieces(messages).sort("sender", maintain_order=True)
-    numbered = told.with_columns(run=pl.struct("sender", "failed", "qos", "received").rle_id().cast(pl.Int64))
+    numbered = told.with_columns(
+        run=pl.struct("sender", "failed", "unanswered", "qos", "received").rle_id().cast(pl.Int64)
+    )
     run = pl.col("run")
     many = (run.max() - run.min() >= RUNS).over("sender")
     pieces = numbered.with_columns(pl.when(many).then(_begin("at")).otherwise(-1 - run).alias("run"))
@@ -304,11 +308,12 @@ def _receipts(rows: pl.DataFrame, links: Collection[str], messages: Messages) ->
     by = ["source", "role", "at"]
     heard = messages.known["received"].unique().explode(empty_as_null=True).struct.field("source").unique()
     told = rows.filter(pl.col("source").is_in(heard.implode()) | mqtt(links)).select(
-        "source", "role", _begin("wall").alias("at"), "topic", "line", "dup", "retained"
+        "source", "role", _begin("wall").alias("at"), "wall", "topic", "line", "dup", "retained"
     )
     counted = told.group_by(by).agg(
         pl.len().alias("rows"), pl.col("topic").drop_nulls().n_unique().alias("topics"),
-        pl.col("dup", "retained").sum(), pl.col("line").min(),
+        pl.col("dup", "retained").sum(), pl.col("line").min(), pl.col("wall").max().alias("last_at"),
+        pl.col("line").filter("retained").min().alias("retained_line"),
     )  # fmt: skip
     repeated = (
         messages.again.with_columns(_begin("at"))

@@ -44,9 +44,10 @@ def apart(frame: pl.DataFrame, first: Mapping[str, str]) -> pl.DataFrame:
         own = {"source": file(line, field.field("source")), "line": line % 2**_BITS}
         frame = frame.with_columns(field.with_fields(**own).alias(name))
     if "line" in frame.columns:
-        line, again = pl.col("line"), pl.col("again_line")
-        frame = frame.with_columns(
-            file(line, pl.col("source")).alias("file"), line % 2**_BITS,
-            pl.when(again // 2**_BITS == line // 2**_BITS).then(again % 2**_BITS),
-        )  # fmt: skip
+        line = pl.col("line")
+        others = [
+            pl.when(other // 2**_BITS == line // 2**_BITS).then(other % 2**_BITS)
+            for other in (pl.col("again_line"), pl.col("retained_line"))
+        ]
+        frame = frame.with_columns(file(line, pl.col("source")).alias("file"), line % 2**_BITS, *others)
     return frame

@@ -237,6 +237,13 @@ def test_a_circle_that_was_opened_again_has_an_end():
     assert one.ended_at.timestamp() == at(90)
 
 
+def test_it_begins_with_the_first_message_that_goes_round_not_when_one_link_replaces_the_other():
+    again = (opened("east", "west", 66),)
+    late = came("10:00:50 10:01:05 80 hall:1\n10:01:06 10:01:06 1 hall:844\n10:01:07 10:01:20 30 hall:150")
+    (one,) = detect(facts(ROUND, late, SENT, BOTH_WAYS, OPENED, again, SWOLLEN)).findings
+    assert one.started_at.timestamp() == at(66)
+
+
 def test_nothing_about_messages_and_brokers_is_not_checked():
     assert detect(facts(episode("client-connected", 0))).missing == ("settings of bridges, $SYS, or messages with ids",)
 

@@ -1,5 +1,7 @@
 """Retained messages that come at every subscribe; and first subscribes, bursts and statistics, which are none."""
 
+from dataclasses import replace
+
 from facts_builder import at, episode, facts, ramp, series
 from mqtt_builder import broker
 from mqtt_mail import came, ledger
@@ -40,6 +42,26 @@ def test_retained_topics_times_subscribes_are_proven():
     }  # fmt: skip
     assert one.started_at.timestamp() == at("10:01:05")
     assert one.ongoing
+
+
+def test_a_connection_that_lives_longer_than_any_before_has_stopped_the_storm():
+    calm = ledger("panel", "10:06:00 20 0 0 0 0\n10:06:10 20 0 0 0 0")
+    (one,) = detect(facts(LOOP, REPLAYS, TOPICS, calm)).findings
+    assert (one.ongoing, one.ended_at.timestamp()) == (False, at("10:05:05"))
+
+
+def test_a_calm_time_before_the_storm_does_not_keep_it_open():
+    late = broker(RESTARTS.replace("10:00:05 panel connected", "09:50:05 panel connected"))
+    calm = ledger("panel", "10:06:00 20 0 0 0 0\n10:06:10 20 0 0 0 0")
+    (one,) = detect(facts(late, REPLAYS, TOPICS, calm)).findings
+    assert not one.ongoing
+
+
+def test_the_row_that_stands_for_the_replay_is_a_retained_one():
+    rows = tuple(replace(r, retained_line=r.line + 7 if r.retained else None, retained_text="r") for r in REPLAYS)
+    (one,) = detect(facts(LOOP, rows, TOPICS)).findings
+    cited = next(e for e in one.evidence if "received-panel" in e.source)
+    assert cited.line == next(r.retained_line for r in rows if r.at >= at("10:01:05"))
 
 
 def test_ten_seconds_that_begin_with_the_subscribe_leave_no_doubt_of_what_came_after_it():

@@ -7,6 +7,7 @@ from mqtt_mail import mail, noted
 
 from mqlab.detectors.session_queue_growth import detect
 from mqlab.findings import Certainty
+from mqlab.mqtt.brokers import limit_told
 
 LOG = """
     10:00:00 - starting
@@ -45,6 +46,31 @@ def test_a_queue_that_grows_at_the_rate_of_its_messages_and_memory_with_it_is_pr
     assert one.measures["queue_growth_per_second"] == pytest.approx(100)
     assert one.measures["memory_growth_bytes_per_second"] == pytest.approx(180_000)
     assert one.measures["expected_bytes_per_message"] == 1400 + 390
+
+
+def test_a_limit_of_zero_is_none_and_another_limit_beside_it_counts():
+    (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), STORED, resident(1800))).findings
+    assert "no session's queue has a limit" in [e.why for e in one.evidence]
+    table = "at owner key value\n- - max_queued_messages 500\n- - max_queued_bytes 0"
+    both = facts(log(), settings(table, "mosquitto.conf", scope="broker", origin="file"))
+    assert [e.why for e in limit_told(both, None)] == ["the limit of each session's queue"]
+
+
+@pytest.mark.parametrize(
+    ("legs", "ends"), [(((6, 0), (24, 1000)), None), (((6, 0), (18, 1000), (6, 0)), "10:04:00")], ids=["rises", "stops"]
+)
+def test_it_goes_on_only_while_the_count_rises_to_the_end(legs, ends):
+    (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), sys("mqtt.stored_messages", *legs, base=53))).findings
+    assert one.ongoing is (ends is None)
+    assert one.ended_at is None if ends is None else one.ended_at.timestamp() == at(ends)
+
+
+def test_a_count_that_is_printed_only_when_it_changes_has_stopped_where_others_go_on():
+    stored = sys("mqtt.stored_messages", (6, 0), (18, 1000), base=53)
+    for sent, goes_on in ((ramp((24, 5)), True), (ramp((28, 5)), False)):
+        others = series("mqtt.messages_sent", sent, source="metrics/sys.log")
+        (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), stored, others)).findings
+        assert one.ongoing is goes_on
 
 
 def test_memory_that_grows_otherwise_leaves_a_doubt():

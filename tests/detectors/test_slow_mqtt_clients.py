@@ -1,12 +1,13 @@
 """Slow clients of MQTT: connected, with a full queue or all messages late; and what is late for another reason."""
 
 import pytest
-from facts_builder import episode, facts, ramp, series, settings
+from facts_builder import at, episode, facts, ramp, series, settings
 from mqtt_builder import broker
 from mqtt_mail import mail, noted
 
 from mqlab.detectors.slow_consumer import detect
 from mqlab.findings import Certainty, Severity
+from mqlab.rows import Receipt
 
 LOG = """
     10:00:00 - starting
@@ -51,6 +52,15 @@ def test_a_connected_client_with_a_full_queue_and_its_delay_is_proven():
     assert one.measures["consumed_per_second"] == pytest.approx(5, rel=0.05)
     assert one.measures["full_queue_delay_seconds"] == pytest.approx(100, rel=0.05)
     assert one.explains == ("session-queue-drop",)
+
+
+def test_it_lasts_until_the_last_late_message_came_not_until_the_last_was_published():
+    read = noted(mail(full, start=2, seconds=400))
+    (one,) = detect(facts(log(DROPPING), BOTH, CONF, read)).findings
+    assert at("10:08:00") < one.ended_at.timestamp() <= at("10:08:30")
+    stopped = tuple(r for r in read if not isinstance(r, Receipt) or r.at < at("10:07:00"))
+    (one,) = detect(facts(log(DROPPING), BOTH, CONF, stopped)).findings
+    assert one.ended_at.timestamp() <= at("10:07:00")
 
 
 def test_without_a_limit_a_delay_that_grows_while_others_have_none_is_proven():

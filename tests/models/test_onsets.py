@@ -19,13 +19,13 @@ def noisy(mean, sigma, count, seed):
 
 
 def test_a_step_is_seen_between_the_last_sample_before_and_the_first_after():
-    assert onset(points(*[40] * 8, *[27] * 8)) == Onset(70, 80, 40, 27, True)
-    assert onset(points(*[40] * 8, *[60] * 8)) == Onset(70, 80, 40, 60, True)
+    assert onset(points(*[40] * 8, *[27] * 8)) == Onset(70, 80, 40, 27, True, 27)
+    assert onset(points(*[40] * 8, *[60] * 8)) == Onset(70, 80, 40, 60, True, 60)
     assert onset(points(*[40] * 8, *[60] * 8)).after == 60
 
 
 def test_from_nothing_anything_that_lasts_is_a_step():
-    assert onset(points(*[0] * 6, 1, 1, 1)) == Onset(50, 60, 0, 1, True)
+    assert onset(points(*[0] * 6, 1, 1, 1)) == Onset(50, 60, 0, 1, True, 1)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_these_are_no_change(values):
 
 
 def test_a_burst_that_passes_counts_where_it_at_least_doubles():
-    assert onset(points(*[40] * 8, *[90] * 4, *[40] * 8)) == Onset(70, 80, 40, 90, False)
-    assert onset(points(*[40] * 8, *[15] * 4, *[40] * 8)) == Onset(70, 80, 40, 15, False)
+    assert onset(points(*[40] * 8, *[90] * 4, *[40] * 8)) == Onset(70, 80, 40, 90, False, 90)
+    assert onset(points(*[40] * 8, *[15] * 4, *[40] * 8)) == Onset(70, 80, 40, 15, False, 15)
     assert onset(points(*[40] * 8, *[60] * 4, *[40] * 8)) is None
 
 
@@ -83,7 +83,7 @@ def test_an_outlier_before_does_not_hide_a_step():
 def test_counts_of_events_have_their_own_noise():
     few = points(0, 0, 1, 0, 0, 0, 0, 1, 2, 1, 0, 1)
     assert onset(few, events=True) is None
-    assert onset(points(*[0] * 6, *[5] * 5), events=True) == Onset(50, 60, 0, 5, True)
+    assert onset(points(*[0] * 6, *[5] * 5), events=True) == Onset(50, 60, 0, 5, True, 5)
     assert onset(points(*[0] * 6, *[2] * 5), events=True) is None
 
 

@@ -245,6 +245,12 @@ def test_a_publisher_that_got_no_answer_or_a_bad_one_failed_unless_a_later_one_w
     ]
 
 
+def test_a_row_that_is_unfinished_tells_no_failure():
+    assert [(f.first_key, f.failed, f.unanswered) for f in told("failed", "flows")] == [
+        ("1", False, False), ("2", True, False), ("3", True, True), ("4", False, False),
+    ]  # fmt: skip
+
+
 def test_ledgers_of_what_a_party_sent_and_had_acknowledged_are_one_sender():
     assert flows("acked") == [
         ("published-gw", "1..1", 1, False, 1, ""),

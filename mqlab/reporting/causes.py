@@ -43,11 +43,13 @@ def causes(
     lead = next(iter(found), None)
     if lead is None or lead.finding.incident != diagnosis.verdict.incident or not harmful(lead.finding):
         return ()
+    made = tuple(islice(_settings(facts, diagnosis, lead), _MOST))
     return (
         *_triggers(steps),
         *(_link("Cause", one) for one in found[1:] if lead.finding.comes_of(one.finding)),
+        *(one for one in made if one.role == "Cause"),
         _mechanism(lead),
-        *islice(_amplifiers(facts, diagnosis, lead), _MOST),
+        *(one for one in made if one.role != "Cause"),
         *_consequences(lead, found),
     )
 
@@ -66,8 +68,9 @@ def _mechanism(lead: Dossier) -> Link:
     return Link("Mechanism", incident.what if incident else lead.finding.statement, f"#{lead.anchor}", proof)
 
 
-def _amplifiers(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[Link]:
-    """Settings among the evidence, but for those of the repair: what made it possible or worse."""
+def _settings(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[Link]:
+    """Settings among the evidence, but for those of the repair: what made it possible or worse, or is its cause."""
+    role = "Cause" if lead.finding.incident in _OF_A_LIMIT else "Amplifier"
     repaired = {(change.what.rpartition(" ")[2], change.after) for change in diagnosis.changes if change.before}
     told_of = set(repaired)
     for number, place in enumerate(lead.finding.evidence, start=1):
@@ -82,11 +85,16 @@ def _amplifiers(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[L
                     owner=setting.owner or None,
                     why=place.why or None,
                 )
-                yield Link("Amplifier", told, f"#{lead.anchor}-e{number}", where(place))
+                yield Link(role, told, f"#{lead.anchor}-e{number}", where(place))
     if "cause of the id" in lead.finding.facts:
-        yield Link("Amplifier", lead.finding.facts["cause of the id"], f"#{lead.anchor}", say("by-ids"))
+        yield Link("Cause", lead.finding.facts["cause of the id"], f"#{lead.anchor}", say("by-ids"))
 
 
+_OF_A_LIMIT = frozenset({"rate-limit-flapping"})
+"""Classes that the limit among the evidence brings about by itself."""
+_RULE, _LIMIT = "acl", "max_"
+"""The scope of rules of access, of which those that allow other topics did nothing; what the names of limits of
+mosquitto begin with, of which 0 is none."""
 _REPORTED = "PROP_"
 """What the names begin with that a client of RocketMQ reports of itself: a version is no setting."""
 
@@ -95,8 +103,13 @@ def _printed(facts: Facts, incident: str, place: Evidence) -> list[Setting]:
     """The setting that a line prints; of several, those that the catalogue names for the class."""
     named = INCIDENTS[incident].explain if incident in INCIDENTS else ""
     own = [one for one in facts.settings if (one.source, one.line) == (place.source, place.line)]
-    alike = [one for one in own if one.key in place.text and not one.key.startswith(_REPORTED)]
+    alike = [one for one in own if one.key in place.text and not one.key.startswith(_REPORTED) and _acts(one)]
     return alike if len(alike) == 1 else [one for one in alike if one.key in named]
+
+
+def _acts(setting: Setting) -> bool:
+    is_rule = _RULE in (setting.scope, setting.key.partition("_")[0])
+    return not is_rule and not (setting.key.startswith(_LIMIT) and setting.value == "0")
 
 
 def _consequences(lead: Dossier, found: Sequence[Dossier]) -> Iterator[Link]:

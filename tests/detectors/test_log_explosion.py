@@ -56,6 +56,15 @@ def test_a_loop_that_fills_a_log_is_proven_by_shape_and_rate():
     }
 
 
+def test_lines_that_came_in_the_minute_of_the_flood_and_after_it_began_are_no_earlier_ones():
+    looping = shape("publish failed id=#", [(1, 60, 20_000_000)], level="ERROR", line=301, first=85)
+    dialling = shape("dial tcp #: connect refused", [(1, 60, 1_000)], level="ERROR", line=320, first=86)
+    (late,) = told(volume(looping, dialling, rest=[(0, 1, 300)], first=25)).findings
+    assert late.measures["bytes_per_minute_before"] == pytest.approx(300 * 60 / 35)
+    (later,) = told(volume(looping, dialling, rest=[(0, 1, 300)], first=50)).findings
+    assert later.measures["bytes_per_minute_before"] == pytest.approx(300 * 60 / 35)
+
+
 def test_the_first_line_of_each_shape_proves_it_and_the_line_before_is_shown():
     before = Evidence("app.log", 300, "connection lost")
     (finding,) = told(loop(before=before)).findings

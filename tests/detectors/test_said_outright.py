@@ -10,7 +10,7 @@ from log_lines import events, read
 
 from mqlab.detectors.known_errors import EXPLAINS, RULES
 from mqlab.findings import Certainty, Severity, finding
-from mqlab.known_errors import known_errors
+from mqlab.known_errors import WORKS_AGAIN, known_errors
 from mqlab.precedence import ordered_by_weight
 from mqlab.screen import screen
 from mqlab.shared.wording import moment
@@ -425,6 +425,9 @@ def test_who_is_connected_again_has_got_over_what_kept_it_out():
     closed = found("broker-unreachable", *rows, back)
     assert (closed.ongoing, "Connected again at 10:59:50" in closed.statement) == (False, True)
     assert closed.evidence[-1].text == "connected again"
+    assert (closed.ended_at.timestamp(), closed.facts[WORKS_AGAIN]) == (at("10:59:50"), "since 10:59:50 UTC")
+    passing = found("broker-unreachable", LOG, [_dial(600 + n) for n in (0, 40, 80)])
+    assert (passing.ended_at.timestamp(), WORKS_AGAIN in passing.facts) == (at("10:11:20"), False)
 
 
 @pytest.mark.parametrize(

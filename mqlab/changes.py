@@ -94,15 +94,31 @@ def _versions(facts: Facts) -> Iterator[Change]:
                 yield Change(after.first_at, say("version", source=source), before.reason, after.reason, places)
 
 
+_START_UP = 120.0
+"""Seconds that what is watched takes to come up: brokers, and then their clients. Judgement, no default behind it."""
+
+
+def _starts(facts: Facts, *kinds: str) -> Iterator[Episode]:
+    """Starts of these kinds, without those at which what is watched came up: before them nothing was seen."""
+    first = min((one.first_at for one in facts.episodes if one.first_at is not None), default=0.0)
+    seen: set[tuple[bool, str]] = set()
+    for one in facts.of_kind(*kinds, "process-exit", "broker-stopping"):
+        process = one.kind.startswith("process")
+        who = (process, (one.reason if process else one.node) or one.source)
+        if one.kind in kinds and (who in seen or one.first_at is None or one.first_at - first > _START_UP):
+            yield one
+        seen.add(who)
+
+
 def _processes(facts: Facts) -> Iterator[Change]:
     for episode in facts.of_kind("process-exit"):
         status = say("ended") if episode.value_max is None else say("status", status=episode.value_max)
         name = say("exited", process=episode.reason or episode.source)
         yield Change(episode.first_at, name, None, status, (episode.first,))
-    for episode in facts.of_kind("process-started"):
+    for episode in _starts(facts, "process-started"):
         name = say("started", process=episode.reason or episode.source)
         yield Change(episode.first_at, name, None, say("running"), (episode.first,))
-    for episode in facts.of_kind("broker-stopping", "broker-started"):
+    for episode in (*facts.of_kind("broker-stopping"), *_starts(facts, "broker-started")):
         name = say("broker", broker=episode.node or episode.source)
         after = say("running" if episode.kind == "broker-started" else "stopping")
         yield Change(episode.first_at, name, None, after, (episode.first,))
@@ -136,8 +152,8 @@ what fits on a screen."""
 
 
 def _mqtt(facts: Facts) -> Iterator[Change]:
-    """One change for each start of a broker, each client that is new, and each session that is left behind."""
-    for start in facts.of_kind("broker-starting"):
+    """One change for each new start of a broker, each client that is new, and each session that is left behind."""
+    for start in _starts(facts, "broker-starting"):
         name = say("mqtt-broker", release=start.reason or None)
         yield Change(start.first_at, name, None, say("starting"), (start.first,))
     yield from _came(facts)

@@ -163,6 +163,13 @@ class Finding(Shown):
         show_rows(self)
 
     @property
+    def seconds(self) -> float | None:
+        """How long it lasted, to when it was last seen at least; None where a begin or an end is not known."""
+        if self.started_at is None or self.ended_at is None:
+            return None
+        return max(0.0, (self.ended_at - self.started_at).total_seconds())
+
+    @property
     def goes_on(self) -> bool:
         """It was seen for longer than one moment, up to the end of the material."""
         return self.ongoing and self.started_at != self.ended_at

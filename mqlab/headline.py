@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mqlab import units, words
+from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Certainty, Finding, Severity
@@ -98,12 +98,12 @@ def _told(incident: str, key: str, seen: Mapping[str, Value]) -> str | None:
 
 
 def _of_none(diagnosis: Diagnosis) -> str:
-    verdict, (since, until) = diagnosis.verdict, diagnosis.material.window
+    verdict, material = diagnosis.verdict, diagnosis.material
     if verdict.incident != "undetermined":
         absent = {one.incident for one in diagnosis.not_checked}
         names = [name for slug, name in SYSTEMS.items() if slug not in absent]
-        watched = None if since is None or until is None else until - since
-        return say("healthy", clear=len(diagnosis.clear), systems=names, watched=watched)
+        watched = {"watched": material.watched, "roughly": material.roughly}
+        return say("healthy", clear=len(diagnosis.clear), systems=names, **watched)
     first = next(iter(verdict.hypotheses), None)
     if first is None:
         return say("undetermined", symptoms=len(diagnosis.symptoms))
@@ -119,7 +119,7 @@ def _short(name: str) -> str:
 def _seen(diagnosis: Diagnosis, first: Finding) -> Mapping[str, Value]:
     """What is known of the finding, and of all of its class where their numbers add up."""
     every = _alike(diagnosis, first)
-    names = [dict(_names(diagnosis, one)) for one in every]
+    names = [dict(_names(one)) for one in every]
     same = {name: text for name, text in names[0].items() if all(other.get(name) == text for other in names)}
     return same | dict(_numbers(every))
 
@@ -132,7 +132,7 @@ def _alike(diagnosis: Diagnosis, first: Finding) -> list[Finding]:
     return [one for one in alike if (one.severity, one.certainty) == (first.severity, first.certainty)]
 
 
-def _names(diagnosis: Diagnosis, one: Finding) -> Iterator[tuple[str, str]]:
+def _names(one: Finding) -> Iterator[tuple[str, str]]:
     """Whom and what it is about, in its subject and its facts, and how long it lasted."""
     group, between, topic = one.subject.removeprefix(_SHARE).partition(" -> " if " -> " in one.subject else "/")
     places = {"subject": one.subject, "owner": group} | ({"topic": topic, "group": group} if between else {})
@@ -142,9 +142,8 @@ def _names(diagnosis: Diagnosis, one: Finding) -> Iterator[tuple[str, str]]:
         yield name.replace(" ", "_").replace(".", "_"), _short(text)
     if (error := known_errors().get(one.facts.get("error", ""))) is not None:
         yield "means", error.means
-    end = units.moment(one.ended_at or diagnosis.material.window[1])
-    if one.started_at is not None and end is not None and end > one.started_at:
-        yield "lasting", say("lasting", open=one.ongoing, seconds=(end - one.started_at).total_seconds())
+    if one.seconds:
+        yield "lasting", say("lasting", open=one.ongoing, seconds=one.seconds)
 
 
 def _numbers(findings: Sequence[Finding]) -> Iterator[tuple[str, Measure]]:

@@ -43,7 +43,8 @@ def dumps(diagnosis: Diagnosis) -> str:
 
 
 def _material(material: Material) -> dict[str, Any]:
-    return asdict(material) | {
+    told = {name: value for name, value in asdict(material).items() if name not in ("watched", "roughly")}
+    return told | {
         "unrecognised": sorted(material.unrecognised),
         "window": [iso(at) for at in material.window],
         "time_zones": dict(sorted(material.time_zones.items())),

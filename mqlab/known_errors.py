@@ -125,6 +125,10 @@ def _of_plugin(name: str, entry: Any) -> KnownError:
     return error
 
 
+WORKS_AGAIN = "works again"
+"""The fact of a finding that tells since when whoever said the error works again: then its end is no last sign."""
+
+
 @remembered
 def of_class(incident: str) -> Mapping[str, tuple[KnownError, ...]]:
     """The known errors that are signs of a class, by the kind of their events."""

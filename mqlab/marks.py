@@ -23,6 +23,7 @@ from mqlab.rows import Shape
 from mqlab.shared.actors import log_end
 from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
 from mqlab.shared.queues import lag
+from mqlab.sources import Role
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
 from mqlab.wordings import wordings
 from mqlab.words import room
@@ -193,8 +194,12 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
 
 
 def _awaits_heartbeat(facts: Facts, episode: Episode) -> bool:
-    """A consumer that starts pulls before the heartbeat that tells the broker of its subscription, and is refused."""
-    if episode.kind != "subscription-missing" or episode.reason != _NOT_LATEST:
+    """A consumer that starts pulls before the heartbeat that tells the broker of its subscription, and is refused.
+
+    The broker's log shows all of them; a line of one client does not show whether it went on.
+    """
+    brokers = {c.source for c in facts.coverage if c.role is Role.BROKER_LOG}
+    if episode.kind != "subscription-missing" or episode.reason != _NOT_LATEST or episode.source not in brokers:
         return False
     missing = [e for e in facts.of_kind(episode.kind) if (e.group, e.reason) == (episode.group, episode.reason)]
     since, until = span(at for e in missing for at in (e.first_at, e.last_at))

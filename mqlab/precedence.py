@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import pairwise
+from math import inf
 
 from mqlab import units, words
 from mqlab.catalogue import INCIDENTS
@@ -147,7 +149,16 @@ def as_seen(finding: Finding, facts: Facts, window: tuple[float | None, float | 
     begin = max(begin, first) if begin and first else begin
     end = min(end, last) if end and last else end
     seen = replace(finding, started_at=begin, ended_at=end)
+    if end is None and seen.ongoing:
+        seen = replace(seen, ended_at=_last_sign(seen, facts))
     return replace(seen, over=is_over(seen, facts, window[1]))
+
+
+def _last_sign(finding: Finding, facts: Facts) -> datetime | None:
+    """When what tells of it was last seen, since it began."""
+    begin = finding.started_at.timestamp() if finding.started_at else -inf
+    signs = [one.last_at for one in own_events(facts, finding) if one.last_at is not None and one.last_at > begin]
+    return units.moment(max(signs, default=None))
 
 
 def is_over(finding: Finding, facts: Facts, last: float | None) -> bool:

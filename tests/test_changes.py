@@ -42,6 +42,15 @@ def test_versions_processes_and_groups_are_changes():
     ]
 
 
+def test_a_start_is_a_change_where_something_was_seen_before_it():
+    up = [episode("broker-started", second, f"logs/{node}.log", node=str(node)) for node, second in ((1, 10), (2, 90))]
+    again = episode("broker-started", 100, "logs/1.log", node="1")
+    late = episode("broker-started", 200, "logs/3.log", node="3")
+
+    assert told(*up, episode("process-started", 20, reason="app")) == []
+    assert [what for what, _, _ in told(*up, again, late)] == ["broker 1", "broker 3"]
+
+
 def test_undated_files_that_differ_are_inferred():
     files = [
         settings(f"at owner key value\n- app batch.size {size}", f"configs/{name}.properties", origin="file")

@@ -1,8 +1,9 @@
 """Deaths that no line tells outright: what starts again without a stop, and what is no death."""
 
 import pytest
-from facts_builder import at, episode, facts, log
-from message_builder import leaders
+from facts_builder import at, episode, facts, log, series, settings
+from kafka_builder import client, coordinator
+from message_builder import fates, leaders
 
 from mqlab.views.deaths import deaths
 
@@ -89,3 +90,66 @@ def test_lines_that_no_signature_knows_are_signs_of_life_too(last, names):
     led = leaders(LED.format(isr="1"))
 
     assert [one.who for one in deaths(facts(led, later, own))] == names
+
+
+BACK = (
+    episode("broker-started", "10:00:00", LOG, node="2"),
+    episode("isr-shrunk", "10:04:00", LOG, line=2),
+    episode("broker-started", "10:06:00", LOG, line=3, node="2"),
+)
+ACKED = """
+    queue from to until at    acked
+    0     0    50 10:01 10:00 1
+    {queue} 51 60 {at}  10:02 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("queue", "when", "since"),
+    [("0", "10:04:50", "10:04:50"), ("0", "10:04:57", "10:04:00"), ("1", "10:04:50", "10:04:00")],
+    ids=["acknowledged", "as another began to lead", "another partition"],
+)
+def test_what_a_broker_acknowledged_of_its_partitions_is_a_sign_of_its_life(queue, when, since):
+    known = facts(*BACK, leaders(LED.format(isr="1")), fates(ACKED.format(queue=queue, at=when)))
+
+    assert [(one.who, one.since) for one in deaths(known)] == [("broker 2", at(since))]
+
+
+@pytest.mark.parametrize(
+    ("host", "values", "since"),
+    [
+        ("kafka-2", [1] * 28 + [None] * 10 + [1], "10:04:20"),
+        ("kafka-2", [1] * 20 + [None] * 18 + [1], "10:04:00"),
+        ("kafka-3", [1] * 28, "10:04:00"),
+    ],
+    ids=["up", "an answer before it and one after it", "of another host"],
+)
+def test_an_answered_scrape_that_another_follows_is_a_sign_of_its_life(host, values, since):
+    scraped = series("broker.bytes_in", values, instance=f"{host}:7071")
+    other = episode("broker-started", "10:00:00", "logs/kafka-3/server.log", node="3")
+
+    assert [one.since for one in deaths(facts(*BACK, other, scraped))] == [at(since)]
+
+
+def test_a_scrape_that_failed_is_no_sign_of_life():
+    up = series("up", [1] * 20 + [0] * 8, instance="kafka-2:7071")
+    sampled = series("broker.bytes_in", [1] * 28, instance="kafka-2:7071")
+    other = episode("broker-started", "10:00:00", "logs/kafka-3/server.log", node="3")
+
+    assert [one.since for one in deaths(facts(*BACK, other, up, sampled))] == [at("10:04:00")]
+
+
+JOINED = "10:00:00 preparing 0 Adding new member {a1} with group instance id None"
+WORKED = [episode("poll-duration", f"10:00:{second}", "clients/a.log", client_id="a") for second in range(10, 51, 2)]
+SESSION = settings("""
+    at        owner  key                 value
+    09:59:50  a      session.timeout.ms  10000
+""", scope="consumer", source="clients/a.log")  # fmt: skip
+
+
+@pytest.mark.parametrize(("last", "names"), [("", ["a"]), ("\n10:00:50 stopping", [])], ids=["silent", "stops"])
+def test_a_member_whose_log_says_that_it_stops_did_not_fall_silent(last, names):
+    expired = coordinator(f"{JOINED}\n10:01:00 expired {{a1}}")
+    own = client("a", f"09:59:50 settings\n10:00:03 joined 1 {{a1}}{last}")
+
+    assert [one.who for one in deaths(facts(expired, SESSION, own, WORKED))] == names

@@ -76,3 +76,22 @@ def test_an_application_that_writes_to_another_topic_too_counts_the_failures_of_
 
 def test_what_counted_the_failures_is_said():
     assert counted().how == "by record-error-total, which may count a record twice"
+
+
+def too_large(when, **more):
+    return episode("record-too-large", when, "clients/gateway.log", client_id="gateway", left=9_000_000, **more)
+
+
+def test_a_record_that_was_refused_as_too_large_is_told_as_that_and_did_not_fail_once_more():
+    assert told(too_large("10:05"), too_large("10:06", count=2)) == 37
+    assert counted(LATE, too_large("10:06", count=3), *printed([0, 500, 500], [0, 470, 472], [0, 28, 28])).records == 25
+
+
+def test_what_was_refused_at_another_time_or_of_another_client_leaves_the_failed_ones_as_they_are():
+    other = episode("record-too-large", "10:05", "clients/o.log", client_id="other", topic="orders", left=9_000_000)
+    assert told(too_large("10:25"), other, too_large("10:05", topic="audit")) == 40
+
+
+def test_lines_of_expired_records_name_no_record_that_was_too_large():
+    rows = [replace(LATE, count=1), too_large("10:05")]
+    assert failed(facts(*rows), "gateway", {"orders"}, at("10:00"), at("10:20")).records == 2

@@ -1,5 +1,6 @@
 """What changed at an MQTT broker: starts, clients that come later, sessions that are left behind."""
 
+import pytest
 from facts_builder import at, facts
 from mqtt_builder import broker
 
@@ -20,10 +21,18 @@ def told(text):
 
 def test_an_upgrade_leaves_a_session_behind_and_brings_another_client():
     assert told(broker(UPGRADE)) == [
-        (0.0, "MQTT broker", None, "starting", [1]),
         (300.0, "client old", "connected", "away, its session is kept", [4]),
         (310.0, "client new", None, "connected", [5]),
     ]
+
+
+@pytest.mark.parametrize(
+    ("later", "starts"),
+    [("", []), ("10:00:30 - stopping\n10:00:40 - starting", [40.0]), ("10:05:00 - starting", [300.0])],
+    ids=["comes up", "starts again", "starts again without a stop"],
+)
+def test_a_start_before_which_nothing_was_seen_is_no_change(later, starts):
+    assert [one[0] for one in told(broker(f"10:00:00 - starting\n{later}")) if one[3] == "starting"] == starts
 
 
 def test_who_is_there_from_the_start_and_who_comes_back_are_no_change():

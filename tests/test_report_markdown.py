@@ -118,7 +118,7 @@ def test_the_whole_has_the_sections_and_sentences_of_the_page():
 
     assert re.findall(r"^## (.*)", markdown.whole(one), re.MULTILINE) == [
         "Summary", "Impact", "Root cause", "What happened when", "Also found", "What went well",
-        "What told late or went badly", "Actions", "Open questions", "Coverage", "Evidence",
+        "What was noticed late or went badly", "Actions", "Open questions", "Coverage", "Evidence",
     ]  # fmt: skip
     told = [*one.story.summary, *(effect.text for effect in one.story.impact), *one.story.noticed.well]
     told += [question.text for question in one.story.questions]

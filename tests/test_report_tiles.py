@@ -70,7 +70,7 @@ def test_records_that_several_producers_lost_are_added_up_and_not_called_no_loss
 @pytest.mark.parametrize(
     ("ongoing", "card"),
     [
-        (True, "4.26 min since the first sign (still open when the material ends)"),
+        (True, "153 s since the first sign (still open when the material ends)"),
         (False, "153 s from first to last sign (until 12:23:16 UTC)"),
     ],
 )

@@ -72,7 +72,7 @@ def test_losses_that_were_estimated_tell_their_interval_and_what_was_doubled_sta
         "           counted: by ids",
         "           partition 0: ≥ 4 (≤ 9)   clients/acked.csv:10",
         "DOUBLED  producer-duplicates: 7 in the log, 10:02:00 to 10:03:00",
-        "           counted: by ids",
+        "           counted: by ids; 6 messages more than once",
         "           partition 1: 7   clients/processed.csv:21",
         "MISSING  a dump of the log",
     ]

@@ -4,18 +4,21 @@ from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
 
+import pytest
 from report_example import at, diagnosis, example, oversize, split_loop
 
 from mqlab.catalogue import INCIDENTS
+from mqlab.delivery.rows import Outcome
 from mqlab.diagnosis import NotChecked
-from mqlab.facts import Episode
+from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Change, Evidence, Moment, Severity
 from mqlab.mqtt.chain_stages import Chain, Stage, Step
 from mqlab.notes import Action, Cost, HumanEvent, IncidentNotes
-from mqlab.reporting import chronology
+from mqlab.reporting import chronology, course, follow_up
 from mqlab.reporting.evidence import dossiers
 from mqlab.reporting.story import story
 from mqlab.views.deaths import Death
+from mqlab.words import room
 
 
 def told(result=None, notes=None, known=None):
@@ -143,12 +146,18 @@ def test_lines_that_stood_in_logs_before_people_noticed_are_counted_against_the_
 
     assert shown.badly == (
         "Nobody noticed it for 120 s.",
-        "Logs told of it 114 s before people noticed: batch-split at 12:20:50 UTC, clients/bridge.log:118.",
+        "Logs told of it 114 s before people noticed: batch-split at 12:20:49 UTC, clients/bridge.log:117.",
     )
     assert shown.well[0] == "It was mitigated 35.8 s after it was noticed."
 
 
-def test_loss_is_spared_only_where_it_was_looked_for():
+def test_loss_is_spared_only_where_messages_were_followed():
+    assert not any("Looked for" in text for text in told(diagnosis(split_loop())).noticed.well)
+
+
+def test_loss_is_spared_only_where_it_was_looked_for(monkeypatch):
+    clear = SimpleNamespace(losses=(), doubled=(), outcome=Outcome.COMPLETE)
+    monkeypatch.setattr(follow_up, "audits", lambda _: (clear,))
     spared = "Looked for and not there: unclean-election-loss, 1 way to lose or double."
     lost = replace(oversize(), incident="retention-loss")
 
@@ -158,9 +167,52 @@ def test_loss_is_spared_only_where_it_was_looked_for():
     noticed = told(replace(diagnosis(split_loop()), clear=("slow-consumer",))).noticed
     assert noticed.well == ("It was mitigated 156 s after its onset.",)
     assert noticed.badly == (
-        "In the logs cited here, the first line about it came 6.00 s after the onset: batch-split at 12:20:50 UTC, "
-        "clients/bridge.log:118.",
+        "In the logs cited here, the first line about it came 5.60 s after the onset: batch-split at 12:20:49 UTC, "
+        "clients/bridge.log:117.",
     )
+
+
+def line(kind, when, number):
+    """A line of the log that the split loop cites."""
+    place = Evidence("clients/bridge.log", number, kind)
+    return Episode(kind, "clients/bridge.log", 1, when.timestamp(), when.timestamp(), place, place)
+
+
+@pytest.mark.parametrize(
+    ("measures", "cited", "late"),
+    [
+        ({}, None, "batch-split at 12:20:59"),
+        ({}, 7, "member-left at 12:20:54"),
+        ({"session_timeout_seconds": 10}, 7, None),
+        ({"session_timeout_seconds": 9}, None, "batch-split at 12:20:59"),
+        ({"poll_interval_seconds": 15}, None, None),
+    ],
+    ids=["a sign", "a line that it cites", "a session timeout", "later than the timeout", "a poll interval"],
+)
+def test_late_is_what_neither_a_cited_line_told_nor_a_timeout_holds_back(measures, cited, late):
+    loop = split_loop()
+    places = tuple(Evidence("clients/bridge.log", number, "") for number in {8, cited} if number)
+    onset = loop.started_at
+    lines = (
+        line("member-left", onset + timedelta(seconds=10), 7),
+        line("batch-split", onset + timedelta(seconds=15), 9),
+    )
+    shown = told(diagnosis(replace(loop, measures=measures, evidence=places)), known=Facts(episodes=lines)).noticed
+
+    assert [text.split("onset: ")[1][: len(late or "")] for text in shown.badly if "came" in text] == [late] * bool(
+        late
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "asked"), [(-30, 1), (30, 0), (3600, 1)], ids=["before", "meanwhile", "long after"]
+)
+def test_trouble_that_may_have_come_of_the_incident_is_no_open_question(seconds, asked):
+    loop = split_loop()
+    symptom = room("symptoms")("crash", at=loop.started_at.timestamp() + seconds, place="server.log:1")
+    shown = told(replace(diagnosis(loop), symptoms=(symptom,))).questions
+
+    assert sum("What is behind this?" in one.text for one in shown) == asked
 
 
 def test_actions_of_people_come_before_suggestions_and_are_not_suggested_again():
@@ -226,8 +278,19 @@ def test_what_two_findings_count_of_one_harm_is_told_once():
     shown = told(diagnosis(cause, copies, others)).impact
 
     assert [one.text for one in shown[:3]] == [
-        "9 times a message came again", "1 time a message came again (shop)", "7 messages waited at most",
+        "9 duplicates", "1 duplicate (shop)", "7 messages waited at most",
     ]  # fmt: skip
+
+
+def test_how_long_it_lasted_is_one_value_to_its_last_sign_and_rebalances_are_of_its_own_time():
+    loop = replace(split_loop(), ongoing=True)
+    other = replace(oversize(), incident="session-timeout", measures={"rebalances": 2})
+    unseen = replace(loop, ended_at=None)
+
+    assert "It lasted at least 153 s" in [one.text for one in told(diagnosis(loop, other)).impact]
+    assert not any("lasted" in one.text or "rebalance" in one.text for one in told(diagnosis(unseen, other)).impact)
+    leads = replace(loop, measures={"rebalances": 2})
+    assert "2 rebalances" in [one.text for one in told(diagnosis(leads)).impact]
 
 
 def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypatch):
@@ -236,6 +299,23 @@ def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypat
     row = next(row for row in told().chronology.told if row.at == died.since)
 
     assert [(one.text, one.inferred) for one in row.happened] == [("broker 2: silent", True)]
+
+
+@pytest.mark.parametrize(
+    ("second", "at_", "text"),
+    [
+        (0, "12:20:30", "broker 1 and broker 2 fell silent"),
+        (5, "", "broker 1 (last heard of at 12:20:30) and broker 2 (last heard of at 12:20:35) fell silent"),
+    ],
+)
+def test_brokers_that_fell_silent_each_have_their_own_moment(monkeypatch, second, at_, text):
+    began, ends = at("12:20:30").timestamp(), at("12:30:00").timestamp()
+    died = [Death(who, "broker", began + later, ends, "", ()) for who, later in (("broker 1", 0), ("broker 2", second))]
+    monkeypatch.setattr(course, "deaths", lambda _: died)
+    lost = replace(split_loop(), incident="acks1-failover-loss", subject="orders/0")
+
+    trigger = course.course(Facts(), diagnosis(lost), ())[0]
+    assert (trigger.name, trigger.at, trigger.text) == ("trigger", at_, text)
 
 
 def test_what_brought_the_incident_about_is_its_cause_and_no_consequence():

@@ -269,3 +269,18 @@ def test_material_of_no_broker_is_told_what_to_gather():
     assert "in it is in a format that mqlab knows; `mqlab checklist kafka`" in told
     app = replace(log("app.log", "application-log"), software="")
     assert "in it tells of which broker it is; `mqlab checklist kafka`" in diagnose(facts(app)).verdict.statement
+
+
+@pytest.mark.parametrize(
+    ("seen", "watched", "roughly"),
+    [
+        ((("10:00:40", "10:29:30")), 1730.0, False),
+        ((("10:05:40", "10:29:30")), 1770.0, True),
+        ((("10:00:40", "10:31:10")), 1830.0, False),
+        ((), 1740.0, True),
+    ],
+)
+def test_a_minute_that_alone_is_known_does_not_lengthen_what_was_watched(seen, watched, roughly):
+    lines = [episode("connected", when, "server.log", system="kafka") for when in seen]
+    material = diagnose(facts(log("server.log", "kafka-broker-log", "10:00", "10:29"), lines)).material
+    assert (material.watched, material.roughly) == (watched, roughly)

@@ -101,7 +101,7 @@ def test_a_text_is_told_in_the_language_that_is_spoken_its_values_too():
     assert (text, told_in(pickle.loads(pickle.dumps(text)), "zh")) == ("a 2 times, b 2 times", "a 2 次，b 2 次")
     speak("zh")
     try:
-        assert said(room("fan-out")("received")) == "这个读取方收到的字节"
+        assert said(room("fan-out")("received")) == "这个读取方消费的消息字节数（解压后）"
     finally:
         speak("en")
 

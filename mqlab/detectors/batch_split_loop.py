@@ -17,7 +17,7 @@ from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding, together
 from mqlab.models import kafka_defaults
-from mqlab.shared import actors, flows
+from mqlab.shared import actors, counters, flows
 from mqlab.shared.wording import sample
 from mqlab.traffic import split_bytes, splits
 from mqlab.traffic.split_bytes import CountedLoop
@@ -107,7 +107,7 @@ def _counted(facts: Facts, loop: CountedLoop) -> Finding:
             "client": loop.client,
             "split_count": ledger.count,
             "rejected": sums.rejected.likely if sums and sums.rejected else None,
-            "accepted": sums.accepted if sums else None,
+            "accepted": sums.accepted.likely if sums and sums.accepted else None,
         },
         measures=ledger.measures or {},
         evidence=(
@@ -130,7 +130,7 @@ def _slots(facts: Facts, loop: Loop) -> dict[str, Value]:
         "version": str(loop.version) if loop.version else None,
         "leaks": kafka_defaults.leaks(loop.version),
         "may_leak": kafka_defaults.leaks(loop.version) is not False,
-        "counter": next((s.original for s in facts.named("producer.batch_splits")), "batch-split-total"),
+        "counter": counters.queried(facts, "producer.batch_splits", loop.client),
     }
 
 

@@ -31,6 +31,8 @@ say = words.room(INCIDENT)
 BACK = 60.0
 """Seconds within which a Kafka group that is restarted as a whole is back: session.timeout.ms of members that left
 without a word (45 s since 3.0), the start of a process and group.initial.rebalance.delay.ms (3 s)."""
+_EMPTIED, _JOINS = "group-emptied", ("member-joined", "rebalance-started", "rebalance-stabilized")
+"""What a coordinator of Kafka says when the last member is gone, and when there is one again."""
 _HANDLED = ("received", "consumed", "processed")
 """Roles of a ledger that a consumer keeps."""
 
@@ -52,6 +54,14 @@ class _Gap:
     empty_seconds: float
     """As far as somebody says that there are none."""
     absent: Sequence[Evidence]
+    since: float
+    until: float
+    """By the coordinator's lines, where they are there; else by the snapshots of the stretch."""
+
+    @property
+    def waiting(self) -> int:
+        """What waited at the last snapshot."""
+        return sum(lag(pace.last) for pace in self.stretch.paces.values())
 
 
 def detect(facts: Facts) -> Result:
@@ -96,32 +106,42 @@ def _gaps(facts: Facts, group: str, stretch: Stretch, queues: Mapping[str, Point
         if said and cut.paces:
             ongoing = after == inf and end >= latest - TOGETHER
             empty = known_empty_seconds(facts, group, said, end)
-            yield _Gap(cut, end - begin, before > -inf, ongoing, after < inf, empty, [place for _, place in said])
+            places = [place for _, place in said]
+            span = _told(facts, group, cut, before, after)
+            yield _Gap(cut, end - begin, before > -inf, ongoing, after < inf, empty, places, *span)
+
+
+def _told(facts: Facts, group: str, cut: Stretch, before: float, after: float) -> tuple[float, float]:
+    """When the coordinator says that the last member went and the next one came: snapshots only bound that."""
+    emptied = [e.first_at for e in facts.of_kind(_EMPTIED) if e.group == group and e.first_at is not None]
+    joins = [e.first_at for e in facts.of_kind(*_JOINS) if e.group == group and e.first_at is not None]
+    since = max((at for at in emptied if before - TOGETHER <= at <= cut.since), default=cut.since)
+    until = min((at for at in joins if at > since), default=cut.until)
+    return since, until if cut.until <= until <= after + TOGETHER else cut.until
 
 
 def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[str, Points]) -> Finding:
     stretch = gap.stretch
-    waiting = sum(lag(p.last) for p in stretch.paces.values())
     rate = stretch.produced / stretch.seconds
     left = gap.lost or _read(facts, group, topic, stretch, queues)
     return finding(
         INCIDENT,
         f"{group}/{topic}",
         Certainty.PROVEN,
-        (stretch.since, None if gap.ongoing else stretch.until),
+        (gap.since, None if gap.ongoing else gap.until),
         severity=Severity.CRITICAL if left else Severity.NOTICE,
         ongoing=gap.ongoing,
         slots={
             "group": group,
             "places": places(topic, stretch.paces),
-            "seconds": stretch.seconds,
+            "seconds": gap.until - gap.since,
             "ongoing": gap.ongoing,
             "new": not left,
             "back": gap.back,
             "kafka": is_kafka(facts, group),
         },
         measures={
-            "pending_records": waiting,
+            **_pending(gap, rate, queues),
             "peak_lag": backlog(facts, group, stretch.since, stretch.until).get("peak_lag"),
             "lag_growth_per_second": stretch.grown / stretch.seconds,
             "produced_per_second": rate,
@@ -130,6 +150,25 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
         evidence=(*(e.because(say("empty")) for e in gap.absent[:4]), *_frozen(stretch)),
         explains=("slow-consumer",),
     )
+
+
+def _pending(gap: _Gap, rate: float, queues: Mapping[str, Points]) -> dict[str, float]:
+    """What waited at the end: the last snapshot before it and the first one after it bound that."""
+    later = gap.until - gap.stretch.until
+    if later <= 0:
+        return {"pending_records": gap.waiting}
+    seen = {q: [p for p in queues[q] if (p.at or 0.0) >= gap.until and p.end is not None] for q in gap.stretch.paces}
+    ends = {q: points[0].end or 0 for q, points in seen.items() if points}
+    likely = gap.waiting + round(rate * later)
+    if len(ends) < len(seen):
+        return {"pending_records": likely, "pending_records_low": gap.waiting}
+    most = sum(end - (gap.stretch.paces[q].last.committed or 0) for q, end in ends.items())
+    low, high = sorted((gap.waiting, most))
+    return {
+        "pending_records": min(max(likely, low), high),
+        "pending_records_low": low,
+        "pending_records_high": high,
+    }
 
 
 def _read(facts: Facts, group: str, topic: str, stretch: Stretch, queues: Mapping[str, Points]) -> bool:

@@ -8,13 +8,15 @@ readers account for (format-inflation, catch-up-read).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
 from mqlab.shared import counters, flows
 from mqlab.shared.wording import sample
-from mqlab.units import between
+from mqlab.units import Interval, between
+from mqlab.words.filling import Value
 
 INCIDENT = "fan-out"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -25,6 +27,9 @@ AROUND = 60.0
 FITS = 0.3
 """Share by which out over in may miss the number of readers: a counter of bytes out also has fetch responses' headers,
 and scrapes of in and out miss each other by a part of an interval."""
+SAME = 0.1
+"""Share by which the bytes that come in may differ between two times in which producers send the same. Judgement, no
+default behind it: scrapes cut a second of traffic more or less at either end."""
 
 
 def detect(facts: Facts) -> Result:
@@ -46,10 +51,10 @@ def detect(facts: Facts) -> Result:
     if not added and shift.after <= (1 + FITS) * max(1, readers):
         return CLEAR
     if not added:
-        known = earlier if earlier == readers else None
-        return Result(rejected=say("not-added", before=shift.before, after=shift.after, readers=readers, earlier=known))
+        same, more = (earlier if holds else None for holds in (earlier == readers, earlier > readers))
+        return Result(rejected=say("not-added", readers=readers, same=same, more=more))
     if abs(shift.after - readers) > FITS * readers:
-        return Result(rejected=say("no-fit", before=shift.before, after=shift.after, readers=readers))
+        return Result(rejected=say("no-fit", after=_levels(shift, pieces)[1], readers=readers))
     return Result((_finding(facts, shift, readers, pieces),))
 
 
@@ -62,19 +67,41 @@ def _joined(facts: Facts, rise: float) -> list[Episode]:
     return [e for e in first.values() if abs((e.first_at or 0.0) - rise) <= AROUND]
 
 
+def _levels(shift: counters.Shift, pieces: Sequence[flows.Flow]) -> tuple[Interval, Interval]:
+    """Bytes out over bytes in before and after the rise, each between those of its windows."""
+    sides = _sides(shift, pieces)
+    before, after = (between(level, (p.out_per_in for p in own if p.out_per_in))
+                     for level, own in zip((shift.before, shift.after), sides, strict=True))  # fmt: skip
+    return before, after
+
+
+def _sides(shift: counters.Shift, pieces: Sequence[flows.Flow]) -> tuple[list[flows.Flow], list[flows.Flow]]:
+    """The windows outside of the rise, and those inside."""
+    inside = [p for p in pieces if shift.at <= p.since < shift.until]
+    return [p for p in pieces if p not in inside], inside
+
+
+def _sent(shift: counters.Shift, pieces: Sequence[flows.Flow]) -> dict[str, Value]:
+    """What producers sent a second before and after the rise; nothing where it was not measured on both sides."""
+    rates = [[p.came_in / (p.until - p.since) for p in own if p.came_in] for own in _sides(shift, pieces)]
+    if not all(rates):
+        return {}
+    usual, now = (median(own) for own in rates)
+    same = abs(now - usual) <= SAME * usual
+    return {"same": same} if same else {"usual": usual, "now": now}
+
+
 def _finding(facts: Facts, shift: counters.Shift, readers: int, pieces: Sequence[flows.Flow]) -> Finding:
     joined = _joined(facts, shift.at)
-    before, after = (
-        between(level, (p.out_per_in for p in pieces if p.out_per_in and (shift.at <= p.since < shift.until) is inside))
-        for level, inside in ((shift.before, False), (shift.after, True))
-    )
+    before, after = _levels(shift, pieces)
     began = min((e.first_at for e in joined if e.first_at is not None), default=shift.at)
     came, left = flows.bounds(facts, began, shift.until)
     names = sorted({e.group for e in joined if e.group})
     traffic: dict[str, float] = {}
+    factor = after
     if came is not None and left is not None and came.likely and left.likely:
-        traffic = came.measures("bytes_in") | left.measures("bytes_out")
-        traffic |= left.over(came).measures("amplification_factor")
+        factor = left.over(came)
+        traffic = came.measures("bytes_in") | left.measures("bytes_out") | factor.measures("amplification_factor")
     received = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
     return finding(
         INCIDENT,
@@ -82,7 +109,7 @@ def _finding(facts: Facts, shift: counters.Shift, readers: int, pieces: Sequence
         Certainty.PROVEN,
         (began, shift.until),
         severity=Severity.NOTICE,
-        slots={"before": before, "after": after, "joined": names or [say("new")]},
+        slots={"before": before, "factor": factor, "joined": names or [say("new")], **_sent(shift, pieces)},
         measures={
             "readers": readers,
             **before.measures("out_per_in_before"),

@@ -21,14 +21,14 @@ from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.known_errors import KnownError, of_class
+from mqlab.known_errors import WORKS_AGAIN, KnownError, of_class
 from mqlab.mqtt.reconnects import links
 from mqlab.rocketmq.name_servers import is_name_server
 from mqlab.rows import GRID
 from mqlab.shared import benign_lines
 from mqlab.shared.actors import base_name, folder, log_end
 from mqlab.shared.working import back, connections, owner
-from mqlab.units import clock
+from mqlab.units import clock, moment
 
 say = words.room("known-errors")
 
@@ -193,11 +193,7 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
     known = benign_lines.starts(facts)
     for source, told in by_source.items():
         again = _at_each_start(facts, source, [e for _, e in told])
-        left = [
-            (error, e)
-            for error, e in told
-            if error.fatal or again or not known.explain(facts, e, error.again, _worked(facts, e))
-        ]
+        left = [(error, e) for error, e in told if error.fatal or again or not _explained(facts, known, error, e)]
         last, end = span(e.last_at for _, e in left)[1], log_end(facts, (source,))
         goes_on = last is not None and end is not None and end - last > AFTER
         at_begin = goes_on and all(not error.fatal and known.at_begin(e, _worked(facts, e)) for error, e in left)
@@ -225,6 +221,12 @@ def _is_of_its_link(facts: Facts, episode: Episode) -> bool:
         at is not None and any(a <= at <= b for a, b in away if a is not None and b is not None)
         for at in (episode.first_at, episode.last_at)
     )
+
+
+def _explained(facts: Facts, known: benign_lines.Starts, error: KnownError, episode: Episode) -> bool:
+    """A start accounts for it; that servers have no leader or majority no client brings about."""
+    of_servers = error.incident == "quorum-lost"
+    return known.explain(facts, episode, error.again, _worked(facts, episode), of_servers=of_servers)
 
 
 def _worked(facts: Facts, episode: Episode) -> list[float]:
@@ -278,6 +280,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     cleared = span(e.last_at for e in well if e.kind == _CLEARED)[1]
     soon = until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace))
     connected = back(facts, (e for _, e in said)) if incident in _NO_CONNECTION else []
+    again = cleared or span(e.first_at for e in (*well, *connected))[1]
     is_open = not (well or connected) and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
     goes_on = since != until or any(up_to is None for _, up_to in _alarms(facts, said))
     who = _names(owner(facts, e) or e.group or base_name(e.source) for _, e in said)
@@ -308,7 +311,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         incident,
         say("who", who=who),
         Certainty.LIKELY,
-        (since, cleared or until),
+        (since, again or until),
         ongoing=is_open and goes_on,
         severity=severity,
         explains=() if severity is Severity.NOTICE else _brings(incident),
@@ -322,7 +325,10 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         mitigate=texts.mitigate,
         remedy=lead.fix,
         verify=texts.verify,
-        facts={"error": lead.name, "software": lead.software, "versions": lead.versions},
+        facts={
+            **{"error": lead.name, "software": lead.software, "versions": lead.versions},
+            WORKS_AGAIN: say("works-again", at=moment(again)) if again else None,
+        },
     )
 
 
@@ -339,7 +345,7 @@ def _excused(facts: Facts, said: Sequence[_Said]) -> int:
     known, own = benign_lines.starts(facts), [e for _, e in said]
     errors = {(e.source, e.kind): error for error, e in said}
     others = (e for e in facts.of_kind(*{e.kind for e in own}) if e not in own and (e.source, e.kind) in errors)
-    return sum(e.count for e in others if known.explain(facts, e, errors[e.source, e.kind].again, _worked(facts, e)))
+    return sum(e.count for e in others if _explained(facts, known, errors[e.source, e.kind], e))
 
 
 _Answer = tuple[str, str, str | None]

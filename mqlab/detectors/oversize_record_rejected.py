@@ -7,16 +7,16 @@ Quiet: batches that are split (batch-split-loop), records that an application su
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import Enum
 from itertools import pairwise
+from statistics import median_low
 
 from mqlab import words
 from mqlab.delivery import refused_writes
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.shared import actors, configured, flows
+from mqlab.shared import actors, configured, counters, failures, flows
 from mqlab.shared.wording import sample
 from mqlab.traffic import resending, split_bytes
 from mqlab.traffic.resending import IN_CLIENT
@@ -39,7 +39,7 @@ class Place(Enum):
 def detect(facts: Facts) -> Result:
     """One finding a client and place of refusal."""
     groups: dict[tuple[str, Place], list[Episode]] = {}
-    for client, episodes in actors.by_client(facts, _refusals(facts)).items():
+    for client, episodes in actors.by_client(facts, failures.oversize(facts)).items():
         for episode in episodes:
             groups.setdefault((client, _place(episode)), []).append(episode)
     if groups:
@@ -55,39 +55,10 @@ def detect(facts: Facts) -> Result:
     return CLEAR if errors or flows.nothing_rejected(facts) else Result(missing=(say("no-producers"),))
 
 
-_KILLED = "task-killed"
-_CAUSE = re.compile(r"Caused by:")
-_ONE_RECORD = 1.0
-"""Seconds within which two lines of a log tell of one record: its name first, and then why."""
-
-
 def _place(episode: Episode) -> Place:
     if episode.reason is None:
         return Place.UNKNOWN
     return Place.CLIENT if episode.reason == IN_CLIENT else Place.BROKER
-
-
-def _refusals(facts: Facts) -> list[Episode]:
-    """Lines of refused records, each once: the death of a task names the refusal that it died of as its cause again.
-
-    So does a line without a reason beside the one that tells it.
-    """
-    lines = facts.of_kind("record-too-large")
-    every = [e for e in lines if not any(_is_explained(e, other) for other in lines)]
-    deaths = {(e.source, e.first_at) for e in facts.of_kind(_KILLED)}
-    own = [e for e in every if not _CAUSE.match(e.first.text)]
-    told = {(e.source, e.value_max) for e in own}
-    again = [e for e in every if _CAUSE.match(e.first.text) and (e.source, e.first_at) in deaths]
-    return [e for e in every if e not in again or (e.source, e.value_max) not in told]
-
-
-def _is_explained(episode: Episode, other: Episode) -> bool:
-    """The *other* tells of the same records, and who refused them."""
-    if _place(episode) is not Place.UNKNOWN or _place(other) is Place.UNKNOWN or episode.source != other.source:
-        return False
-    if episode.first_at is None or other.first_at is None:
-        return False
-    return abs(episode.first_at - other.first_at) <= _ONE_RECORD and episode.count <= other.count
 
 
 def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
@@ -124,6 +95,7 @@ def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode
             "resubmitted": resubmitted,
             "payload": _PAYLOAD in actors.latest(episodes).last.text and not in_client,
             "ongoing": ongoing,
+            "counter": counters.queried(facts, "producer.record_errors", client),
         },
         measures={
             "rejected_sends" if resubmitted else "rejected_records": count,
@@ -148,7 +120,10 @@ def _rejected(facts: Facts, client: str, topic: str | None, first: float | None,
 
 
 def _ongoing(facts: Facts, client: str, episodes: Sequence[Episode], last: float | None) -> bool:
-    """Open where the log, or a counter that goes on after it, ends before the next failure was due."""
+    """Open where the log, or a counter that goes on after it, ends before the next failure was due.
+
+    Due is as usual: the longest pause may be one in which nothing was sent.
+    """
     end = actors.log_end(facts, {episodes[0].source})
     if last is None or end is None:
         return False
@@ -157,7 +132,7 @@ def _ongoing(facts: Facts, client: str, episodes: Sequence[Episode], last: float
     several = gaps and sum(e.count for e in episodes) > 2
     if not several:
         return False
-    due = last + 2 * max(gaps)
+    due = last + 2 * median_low(gaps)
     return max(end, _quiet_until(facts, client, last)) < due
 
 

@@ -106,7 +106,7 @@ def _slots(stuck: Stuck) -> dict[str, Value]:
         "stayed" if len(stuck.frozen) > 1 else "once": str(stuck.frozen[-1].committed),
         "moving": len(stuck.moving),
         "others": len(stuck.others) or None,
-        "grown": stuck.grown if stuck.grown > 0 else None,
+        "earlier": lag(stuck.frozen[0]) if stuck.grown > 0 else None,
     }
 
 

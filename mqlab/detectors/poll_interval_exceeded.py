@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mqlab import words
+from mqlab import units, words
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import groups as kafka_groups
@@ -111,6 +111,8 @@ class _Fit:
     """Largest max.poll.records that is just enough for 99 of 100 records."""
     advised: int | None
     """The same with half of the interval to spare."""
+    slow: float
+    """Seconds per record of the slowest polls, from which the other numbers come."""
     interval: float
     """Smallest interval that leaves as much to spare."""
 
@@ -125,6 +127,7 @@ def _fit(case: Case) -> _Fit | None:
         case.pace.mean,
         polling.largest_safe_records(case.limit.seconds, slow),
         polling.largest_safe_records(case.limit.seconds, slow, margin=polling.ADVISED_MARGIN),
+        slow,
         polling.smallest_safe_interval(records, slow, margin=polling.ADVISED_MARGIN),
     )
 
@@ -172,6 +175,7 @@ def _slots(case: Case, behind: Cause | None) -> dict[str, Value]:
         "service": behind is not None,
         "stalled": case.stalled,
         "advised": fit.advised if fit else None,
+        "slow": fit.slow if fit and units.brief(fit.slow) != units.brief(fit.mean) else None,
         "needed": str(round(fit.interval * 1000)) if fit else None,
         **_sum(case, fit),
     }

@@ -80,6 +80,13 @@ def _keep_alive(client: Flapping) -> str | None:
     return f"{client.keep_alive:g}" if client.keep_alive else None
 
 
+def _given_up(client: Flapping) -> dict[str, bool]:
+    """Who ended most of its connections: itself, whose pings nobody answered, or the broker, which heard nothing."""
+    own = sum(line.kind == "ping-unanswered" for line in client.unanswered)
+    others = len(client.unanswered) - own
+    return {"pings": 2 * own >= len(client.lives), "timeouts": 2 * others >= len(client.lives)}
+
+
 def _timeout(facts: Facts, client: Flapping) -> dict[str, str]:
     """The setting of a proxy that says so."""
     return next(({"key": s.key, "value": s.value} for s in facts.settings if limit_of(client, s)), {})
@@ -129,6 +136,7 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
             "last_end": until,
             "rate": rate or None,
             "keep_alive": _keep_alive(client),
+            **_given_up(client),
             "lost": None if lost is None else round(lost),
         },
         measures={

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from math import inf
 
 from mqlab import words
 from mqlab.catalogue import INCIDENTS
@@ -142,16 +143,13 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
     ongoing = any(skip.ongoing for skip in gone)
     # As many ids, or offsets, as lie between the position and a log start that was seen, or that was asked for.
     proven = all(dense(loss) and _starts_behind(facts, loss) for loss in case.losses)
-    at = [skip.at for skip in gone]
+    begin, end = _deleted(facts, case, [skip.at for skip in gone])
     waiting = sum(row.pending or 0 for row in group_rows(facts, case.topic) if row.group == case.group)
     return finding(
         INCIDENT,
         case.subject,
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (
-            min([at for at in (case.span[0], *at) if at is not None], default=None),
-            None if ongoing else max(at, default=None),
-        ),
+        (begin, None if ongoing else end),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         slots={
@@ -173,6 +171,15 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
         follows=_CAUSES,
         facts={"counted": listed(sorted({one.how for one in case.losses}))},
     )
+
+
+def _deleted(facts: Facts, case: GroupLoss, noticed: Sequence[float | None]) -> tuple[float | None, float | None]:
+    """When retention deleted the first and the last of them, at the latest when somebody *noticed* that."""
+    begin, end = span(noticed)
+    first = [mark.at for loss in case.losses for mark in _starts_within(facts, loss)[:1]]
+    last = [mark.at for loss in case.losses for mark in _starts_behind(facts, loss)[:1]]
+    known = [at for at in (*first, begin) if at is not None]
+    return min(known, default=None), min(end or inf, max(last)) if len(last) == len(case.losses) else end
 
 
 def _deleted_since_look(facts: Facts, case: GroupLoss) -> int:
@@ -198,6 +205,8 @@ def _evidence(facts: Facts, case: GroupLoss) -> Iterator[Evidence]:
         for place in loss.evidence:
             yield place.because(place.why or say("position"))
         yield from (m.place.because(say("start")) for m in _starts_behind(facts, loss)[:1])
+    first = [mark for loss in case.losses for mark in _starts_within(facts, loss)[:1]]
+    yield from (m.place.because(say("start")) for m in sorted(first, key=lambda mark: mark.at)[:1])
     settings = (*facts.settings, *topic_changes(facts))
     kept = [s.evidence for s in settings if s.owner == case.topic and s.key.startswith("retention.")]
     yield from (place.because(say("kept")) for place in kept[:2])
@@ -207,3 +216,9 @@ def _starts_behind(facts: Facts, loss: Loss) -> list[Mark]:
     """Log starts that were seen behind all of what was lost."""
     known = offsets(facts, loss.group or "", loss.topic, loss.queue)
     return [mark for mark in known.starts if mark.offset > (loss.last_offset or 0)]
+
+
+def _starts_within(facts: Facts, loss: Loss) -> list[Mark]:
+    """Log starts that were seen behind the first of what was lost."""
+    known = offsets(facts, loss.group or "", loss.topic, loss.queue)
+    return [mark for mark in known.starts if mark.offset > (loss.first_offset or 0)]

@@ -77,7 +77,11 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         (found.first, found.last),
         severity=Severity.CRITICAL if damage else Severity.WARNING,
         ongoing=actors.goes_on(facts, {episodes[0].source}, found.last),
-        slots={"timed_out": _timed_out(facts, client, episodes), **_slots(episodes, found, timeout)},
+        slots={
+            "timed_out": _timed_out(facts, client, episodes),
+            "counter": counters.queried(facts, "producer.record_retries", client),
+            **_slots(episodes, found, timeout),
+        },
         measures={
             "retry_lines": found.lines,
             "retried_records": repeated or None,
@@ -146,7 +150,12 @@ def _resubmitted(facts: Facts, found: Resubmission) -> Finding:
         severity=Severity.CRITICAL,
         ongoing=actors.goes_on(facts, {lines[-1].source}, found.last),
         name=f"{found.client}/resubmission",
-        slots={"resubmitted": True, "how": found.how, "accepted": found.accepted},
+        slots={
+            "resubmitted": True,
+            "how": found.how,
+            "accepted": found.accepted,
+            "counter": counters.queried(facts, "producer.record_errors", found.client),
+        },
         measures={
             "resubmitted_records": found.count,
             "bytes_rejected": found.rejected,

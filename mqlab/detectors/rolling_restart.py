@@ -13,6 +13,7 @@ or meanwhile, die in a loop, are all stopped at once, are added or taken away.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab import words
@@ -41,8 +42,25 @@ recovers its logs is back after minutes."""
 AROUND = 60.0
 """Seconds before and after the first member that came again in which the restart shows in lag: the longest usual scrape
 interval."""
-Outage = tuple[float, float, Episode, Episode]
-"""(down, up, the stop, the start)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A broker that was stopped in good order and came back."""
+
+    since: float
+    """When its stop began: until it was done the broker may have served."""
+    up: float
+    stop: Episode
+    stopped: Episode | None
+    """Its last words; None where they are not in the material."""
+    start: Episode
+
+    @property
+    def seconds(self) -> float:
+        """How long it was away, at most where nothing says when its stop was done."""
+        done = self.stopped.first_at if self.stopped else None
+        return self.up - (self.since if done is None else done)
 
 
 def detect(facts: Facts) -> Result:
@@ -103,15 +121,15 @@ def _of_brokers(facts: Facts) -> Result:
     outages = {broker: found for broker, found in _outages(facts).items() if found}
     if not outages:
         return CLEAR
-    each = sorted((o for found in outages.values() for o in found), key=lambda o: (o[0], o[1], o[3].source))
+    each = sorted((o for found in outages.values() for o in found), key=lambda o: (o.since, o.up, o.start.source))
     if len(outages) < 2 and len(each) > 1:
         return Result(rejected=say("one-broker", restarts=len(each)))
     if len({len(found) for found in outages.values()}) > 1:
         return Result(rejected=say("more-often"))
-    if any(later[0] < earlier[1] for earlier, later in pairwise(each)):
+    if any(later.since < earlier.up for earlier, later in pairwise(each)):
         return Result(rejected=say("together"))
-    start, end, times = each[0][0], each[-1][1], len(each) // len(outages)
-    longest = max(b - a for a, b, _, _ in each)
+    start, end, times = each[0].since, each[-1].up, len(each) // len(outages)
+    longest = max(each, key=lambda o: o.seconds)
     before, after = _versions(facts, start)
     several, names = len(outages) > 1, _brokers(facts)
     started = {names[line.source] for line in facts.of_kind("broker-started")}
@@ -126,11 +144,12 @@ def _of_brokers(facts: Facts) -> Result:
             "alone": not several and started <= outages.keys(),
             "broker": None if several else next(iter(outages)),
             "times": _again(times),
+            "bound": longest.stopped is None,
             "before": before,
             "after": after,
         },
-        measures={"brokers": len(outages), "longest_outage_seconds": longest},
-        evidence=tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
+        measures={"brokers": len(outages), "longest_outage_seconds": longest.seconds},
+        evidence=tuple(place for one in each for place in (one.stop.first, one.start.first)),
         explains=("catch-up-read", "replica-catch-up", "backlog-drain"),
     )
     return Result((found,))
@@ -140,6 +159,7 @@ def _outages(facts: Facts) -> dict[str, list[Outage]]:
     """Orderly stops that were followed by a start, by broker."""
     names = _brokers(facts)
     down: dict[str, Episode] = {}
+    done: dict[str, Episode] = {}
     found: dict[str, list[Outage]] = defaultdict(list)
     for episode in facts.of_kind("broker-stopping", "broker-stopped", "broker-started"):
         broker, at = names[episode.source], episode.first_at
@@ -147,10 +167,12 @@ def _outages(facts: Facts) -> dict[str, list[Outage]]:
             continue
         if episode.kind != "broker-started":
             down.setdefault(broker, episode)
+            if episode.kind == "broker-stopped":
+                done[broker] = episode
             continue
-        stop = down.pop(broker, None)
+        stop, last = down.pop(broker, None), done.pop(broker, None)
         if stop is not None and stop.first_at is not None and at - stop.first_at <= BACK:
-            found[broker].append((stop.first_at, at, stop, episode))
+            found[broker].append(Outage(stop.first_at, at, stop, last, episode))
     return found
 
 

@@ -94,7 +94,7 @@ def _case(facts: Facts, group: str) -> Case | None:
         return None
     last = each[-1][0]
     end = facts.covered_until() or last.at
-    times = [(one.silence.since if one.silence else one.at, one.at + AFTER) for one, _ in each]
+    times = [(one.silent_since if one.silence else one.at, one.at + AFTER) for one, _ in each]
     expelled = {one.client_id for one, _ in each}
     rebalances = tuple(
         r for r in history(facts, group)
@@ -134,7 +134,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
         INCIDENT,
         case.group,
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (min(_begin(one) for one, _ in case.each), None if case.ongoing else _ended(case)),
+        (min(one.silent_since for one, _ in case.each), None if case.ongoing else _ended(case)),
         severity=Severity.CRITICAL if len(living) >= AGAIN else Severity.WARNING,
         ongoing=case.ongoing,
         slots=_slots(case),
@@ -143,12 +143,6 @@ def _finding(facts: Facts, case: Case) -> Finding:
         explains=("reprocess-duplicates", "backlog-drain") if living else ("backlog-drain",),
         facts=_remarks(case),
     )
-
-
-def _begin(one: Expiry) -> float:
-    """When its silence began, at the latest."""
-    timeout = one.timeout or 0.0
-    return one.at - timeout if one.silence is None else max(one.silence.since, one.at - 2 * timeout)
 
 
 def _measured(one: Expiry, cause: Cause) -> bool:
@@ -164,12 +158,18 @@ def _slots(case: Case) -> dict[str, Value]:
     """Who was expelled how often, what was behind it, and which timeout would have been enough."""
     often = Counter(one.client_id for one, _ in case.each)
     cause = min((c for _, c in case.each if c.kind is case.kind), key=lambda c: (-(c.seconds or 0.0), c.told))
-    still = [c.seconds for _, c in case.each if c.kind in _STILL and c.seconds is not None]
+    still = {
+        one.client_id: c.seconds
+        for one, c in sorted(case.each, key=lambda pair: pair[1].seconds or 0.0)
+        if c.kind is case.kind and c.kind in _STILL and c.seconds is not None
+    }
+    longest = [say("still", client=who, seconds=seconds) for who, seconds in sorted(still.items())]
     return {
         "each": None if len(often) > _NAMED else [say("each", client=who, times=n) for who, n in sorted(often.items())],
         "cause": cause.told,
+        "still": longest if 1 < len(still) <= _NAMED else None,
         "kind": case.kind,
-        "enough": max(still) if still and case.kind in _STILL else None,
+        "enough": max(still.values(), default=None),
     }
 
 
@@ -185,7 +185,7 @@ def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
         "duplicated_records": case.repeated or None,
         "session_timeout_seconds": case.each[0][0].timeout,
         "silent_seconds": max((c.seconds for _, c in case.each if c.seconds is not None), default=None),
-        **backlog(facts, case.group, min(_begin(one) for one, _ in case.each), _ended(case)),
+        **backlog(facts, case.group, min(one.silent_since for one, _ in case.each), _ended(case)),
     }
 
 

@@ -33,6 +33,7 @@ from mqlab.units import moment
 
 INCIDENT = "slow-consumer"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
+Span = tuple[float, float]
 say = words.room(INCIDENT)
 
 SHORTEST = 60.0
@@ -77,7 +78,7 @@ def _of_topic(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]
         return Result(rejected=say("changing", group=group, topic=topic))
     if kafka and _burst(queues, calm):
         return Result(rejected=say("burst", group=group, topic=topic))
-    return _of_calm(facts, group, topic, calm, queues, _begin(rise, calm))
+    return _of_calm(facts, group, topic, calm, queues, rise)
 
 
 def _matters(rise: Stretch) -> bool:
@@ -88,10 +89,13 @@ def _is_enough(rise: Stretch) -> bool:
     return rise.grown >= max(LEAST, BEHIND * rise.produced / max(rise.seconds, 1.0))
 
 
-def _begin(rise: Stretch, calm: Stretch) -> float:
-    """When lag began to rise that was never worked off, where most of it came while the members stayed the same."""
-    all_of_it = sum(lag(pace.last) - lag(rise.paces[queue].first) for queue, pace in calm.paces.items())
-    return rise.since if calm.grown >= all_of_it / 2 else calm.since
+def _own(rise: Stretch, calm: Stretch) -> Span:
+    """The rise from its begin and to its peak, each as far as most of it came while the members stayed the same."""
+    own = [(rise.paces[queue], pace) for queue, pace in calm.paces.items()]
+    before = sum(lag(pace.last) - lag(whole.first) for whole, pace in own)
+    after = sum(lag(whole.last) - lag(pace.first) for whole, pace in own)
+    since = rise.since if calm.grown >= before / 2 else calm.since
+    return since, rise.until if calm.grown >= after / 2 else calm.until
 
 
 def _burst(queues: Mapping[str, Points], rise: Stretch) -> bool:
@@ -113,30 +117,32 @@ def _stuck(queues: Mapping[str, Points], calm: Stretch) -> list[str]:
     ]  # fmt: skip
 
 
-def _of_calm(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points], begin: float) -> Result:
+def _of_calm(
+    facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points], all_of_it: Stretch
+) -> Result:
     """A rise in which the members stayed the same: they are slow, unless they could have done far more."""
     came, _ = speeds(queues, rise)
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     if able is None or able.messages_per_second <= SPARE * came:
-        return Result((_group_finding(facts, group, topic, rise, queues, begin),))
+        return Result((_group_finding(facts, group, topic, rise, queues, all_of_it),))
     return Result(rejected=say("other-cause", group=group, topic=topic, able=able.told, inflow=came))
 
 
 def _group_finding(
-    facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points], begin: float
+    facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points], all_of_it: Stretch
 ) -> Finding:
     came, growth = speeds(queues, rise)
     done = came - growth.likely
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
-    points = totals(queues)
-    peak = max(waiting for at, waiting, _ in points if begin <= at <= rise.until)
-    ongoing = rise.until >= points[-1][0]
+    points, (begin, end) = totals(queues), _own(all_of_it, rise)
+    peak = max(waiting for at, waiting, _ in points if begin <= at <= end)
+    ongoing = end >= points[-1][0]
     return finding(
         INCIDENT,
         f"{group}/{topic}",
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (begin, None if ongoing else rise.until),
+        (begin, None if ongoing else end),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         slots={
@@ -144,7 +150,7 @@ def _group_finding(
             "topic": topic,
             "kind": "partition" if is_kafka(facts, group) else "queue",
             "able": able.told if able is not None else None,
-            "calm": None if begin == rise.since else moment(rise.since),
+            "calm": None if (begin, end) == (rise.since, rise.until) else moment(rise.since),
             "calm_until": moment(rise.until),
             "ongoing": ongoing,
         },

@@ -9,13 +9,14 @@ members read the same.
 from __future__ import annotations
 
 from mqlab import words
+from mqlab.delivery.queue_audit import queue_rows
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.rocketmq.members import HEARTBEATS, groups, streams
 from mqlab.rocketmq.slots import Judgement
 from mqlab.rocketmq.subscriptions import Mismatch, mismatches
 from mqlab.shared.lag import waited
-from mqlab.shared.queues import Member, lag, spread
+from mqlab.shared.queues import Member, next_read, of_groups, spread
 from mqlab.words import Text, listed
 
 INCIDENT = "subscription-mismatch"
@@ -78,6 +79,7 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
     orphans = [q for j in mismatch.confirmed for q in j.orphans]
     stuck = [j.paces[q] for j in mismatch.confirmed for q in j.expected]
     ongoing = _goes_on(facts, mismatch)
+    waiting = sum(_waiting(facts, mismatch, j) for j in mismatch.confirmed)
     absent = {client for ids in mismatch.absent.values() for client in ids}
     return finding(
         INCIDENT,
@@ -89,7 +91,7 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
         slots={
             "absent": [say("absent", clients=ids, topic=topic) for topic, ids in mismatch.absent.items()],
             "topics": mismatch.topics,
-            "unread": [_unread(j, ongoing=ongoing) for j in mismatch.confirmed],
+            "unread": [_unread(facts, mismatch, j) for j in mismatch.confirmed],
             "tags": mismatch.tags,
             "ongoing": ongoing,
         },
@@ -97,8 +99,8 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
             "members_without_topic": len(absent) or None,
             "flips": mismatch.flips or None,
             "orphan_queues": len(orphans) or None,
-            **waited(facts, mismatch.group, mismatch.since, mismatch.until),
-            **({"pending_records": sum(lag(p.last) for p in stuck)} if orphans else {}),
+            **_backlog(facts, mismatch),
+            **({"pending_records": waiting} if orphans else {}),
             "orphans_produced_per_second": sum(p.produced / p.seconds for p in stuck) if orphans else None,
         },
         evidence=(*mismatch.told, *_frozen(mismatch)),
@@ -107,10 +109,41 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
     )
 
 
-def _unread(judgement: Judgement, *, ongoing: bool) -> Text:
-    waiting = sum(lag(judgement.paces[queue].last) for queue in judgement.expected)
-    queues, topic = spread(judgement.orphans), judgement.topic
-    return say("unread", queues=queues, topic=topic, waiting=waiting, ongoing=ongoing)
+def _unread(facts: Facts, mismatch: Mismatch, judgement: Judgement) -> Text:
+    queues, topic, waiting = spread(judgement.orphans), judgement.topic, _waiting(facts, mismatch, judgement)
+    return say("unread", queues=queues, topic=topic, waiting=waiting, ongoing=_goes_on(facts, mismatch))
+
+
+def _waiting(facts: Facts, mismatch: Mismatch, judgement: Judgement) -> int:
+    """What waits in the queues that nobody reads, by whatever told of their ends or their messages last.
+
+    A listing of the group leaves out a topic that is missing in its subscription: that is no zero.
+    """
+    last, topic = {queue: judgement.paces[queue].last for queue in judgement.expected}, judgement.topic
+    ongoing = _goes_on(facts, mismatch)
+    ends: dict[str, int] = {queue: seen.end or 0 for queue, seen in last.items()}
+    for one in facts.positions:
+        known = one.topic == topic and one.queue in ends and one.end is not None and one.at is not None
+        if known and (ongoing or (one.at or 0.0) <= mismatch.until):
+            ends[one.queue] = max(ends[one.queue], one.end or 0)
+    noted = _pending(facts, mismatch.group, topic) if ongoing else {}
+    return sum(max(0, ends[queue] - next_read(seen), noted.get(queue, 0)) for queue, seen in last.items())
+
+
+def _pending(facts: Facts, group: str, topic: str) -> dict[str, int]:
+    """What waits in each queue of a topic when the material ends, by the ledgers."""
+    return {row.queue: row.pending or 0 for row in queue_rows(facts, topic) if row.group == group}
+
+
+def _backlog(facts: Facts, mismatch: Mismatch) -> dict[str, float]:
+    """What waited, by listings of the group; of one that goes on, at least what ledgers say that waits at the end."""
+    known = waited(facts, mismatch.group, mismatch.since, mismatch.until)
+    if not _goes_on(facts, mismatch):
+        return known
+    topics = {topic for group, topic in of_groups(facts) if group == mismatch.group}
+    left = sum(sum(_pending(facts, mismatch.group, topic).values()) for topic in topics)
+    left = max(left, sum(_waiting(facts, mismatch, j) for j in mismatch.confirmed))
+    return {**known, "peak_lag": max(left, known.get("peak_lag", 0))} if left or known else {}
 
 
 def _frozen(mismatch: Mismatch) -> tuple[Evidence, ...]:

@@ -72,6 +72,14 @@ class Expiry:
         return self.back is not None and self.back.process_started is not None
 
     @property
+    def silent_since(self) -> float:
+        """Its last sign of life: its own, or the heartbeat from which the coordinator counted, by its own clock."""
+        timeout = self.timeout or 0.0
+        if self.silence is None:
+            return self.at - timeout
+        return max(self.silence.since, self.at - (timeout if self.told and self.timeout else 2 * timeout))
+
+    @property
     def reach(self) -> float:
         """Seconds around the expulsion in which what led to it lies."""
         return (self.timeout or 0.0) + SOON

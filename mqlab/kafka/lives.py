@@ -87,7 +87,9 @@ def _silent_since(facts: Facts, group: str, span: Span) -> float | None:
     if limit is None or span.until is None:
         return None
     silent = silence(facts, group, span.client_id, span.until, limit.seconds)
-    return silent.since if silent is not None and silent.telling and silent.since >= (span.since or 0.0) else None
+    if silent is None or not silent.telling or silent.since < (span.since or 0.0):
+        return None
+    return max(silent.since, span.until - limit.seconds) if span.sure else silent.since
 
 
 def _over(old: Span, new: Span, known: Lines) -> bool:

@@ -247,7 +247,10 @@ def _began(log: Volume, shapes: Sequence[LineShape], minute: float) -> float:
 
 
 def _earlier(log: Volume, shapes: Sequence[LineShape], began: float, minutes: Sequence[Minute]) -> Earlier | None:
-    """What stands in whole minutes before the flood; where these are too few, all that is not of its shapes."""
+    """What stands in whole minutes before the flood; where these are too few, all of shapes that are older than it.
+
+    Of the minute in which it begins, only the shapes tell what came before.
+    """
     minute = began // _MINUTE * _MINUTE
     start = log.minutes[0].at if log.first_at is None else log.first_at
     if began - start < _EARLIER:
@@ -255,11 +258,11 @@ def _earlier(log: Volume, shapes: Sequence[LineShape], began: float, minutes: Se
     before = [m for m in log.minutes if m.at < minute]
     alike = sum(min(_share(s, log, before), _share(s, log, minutes)) for s in shapes)
     size = sum(m.bytes for m in before)
-    if minute - start >= _EARLIER:
+    if minute - start >= _EARLIER / 2:
         return Earlier(minute - start, size, alike)
     within = sum(m.bytes for m in log.minutes if m.at == minute)
-    theirs = sum(m.bytes for s in shapes for m in s.minutes if m.at == minute)
-    return Earlier(began - start, size + within - theirs, alike)
+    new = [s for s in log.shapes if s in shapes or (s.first_at is not None and s.first_at >= began)]
+    return Earlier(began - start, size + within - sum(m.bytes for s in new for m in s.minutes if m.at == minute), alike)
 
 
 def _share(shape: LineShape, log: Volume, minutes: Sequence[Minute]) -> float:

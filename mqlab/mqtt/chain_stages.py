@@ -235,15 +235,15 @@ def stages(facts: Facts, rows: Rows, bridge: Sequence[str], readers: Mapping[str
     """
     sent = [row for row in rows if row.sender is not None]
     good = [row for row in sent if not row.failed]
-    promised = count(row for row in good if row.qos != 0)
-    without = count(good) - promised
+    promised = [row for row in good if row.qos != 0]
+    without = count(good) - count(promised)
     how = say("acknowledged", without=without) if without else BY_IDS
     shares = tuple(
         _share(source, [r for r in sent if r.sender == source]) for source in sorted({r.sender or "" for r in sent})
     )
     found = [
         replace(_stage(Step.PUBLISHED, "", sent, BY_IDS), shares=shares),
-        replace(_stage(Step.ACKNOWLEDGED, "", good, how), low=promised),
+        _stage(Step.ACKNOWLEDGED, "", promised, how),
     ]
     if bridge:
         found.append(taken(facts, sent, bridge))

@@ -12,6 +12,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Severity
 from mqlab.frames import where
 from mqlab.headline import begins
+from mqlab.known_errors import WORKS_AGAIN
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.evidence import by_time
 from mqlab.views.deaths import Death, deaths
@@ -106,6 +107,10 @@ def chronology(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> Chro
     return Chronology(tuple(told), tuple(rest[:_MOST]), max(0, len(rest) - _MOST))
 
 
+_ERROR = "error"
+"""The fact of a finding that names a known error: its last line is no end of it."""
+
+
 def _of_findings(diagnosis: Diagnosis) -> Iterator[Happening]:
     for number, finding in enumerate(diagnosis.findings, start=1):
         lead, href = number == 1, f"#F{number}"
@@ -117,7 +122,8 @@ def _of_findings(diagnosis: Diagnosis) -> Iterator[Happening]:
             yield Happening(begin.timestamp(), told, href, mark="onset" if lead else "", weight=weight)
         if end is not None and end != begin:
             last = finding.ongoing or not finding.over
-            told = say("last-seen" if last else "end", **_names(finding))
+            is_sign = (last or _ERROR in finding.facts) and WORKS_AGAIN not in finding.facts
+            told = say("last-seen" if is_sign else "end", **_names(finding))
             mark = "end" if lead and not last else ""
             yield Happening(end.timestamp(), told, href, mark=mark, weight=weight)
 
@@ -131,7 +137,7 @@ def _of_changes(changes: Sequence[Change], lead: Finding | None, notes: Incident
         if change.at is None:
             continue
         told = say("change", what=change.what, was=change.before, after=change.after or "—")
-        place = where(change.evidence[0]) if change.evidence else ""
+        place = where(change.evidence[-1]) if change.evidence else ""
         weight = 1 if change.before is not None else 2 if _during(change.at, lead) else _LIGHT
         one = Happening(change.at, told, f"#C{number}", place, inferred=change.inferred, weight=weight)
         cured = lead is not None and not notes.mitigated and lead.was_cured_by(change)

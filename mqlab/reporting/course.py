@@ -12,6 +12,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.findings import Change, Finding
 from mqlab.headline import begins, lead
+from mqlab.known_errors import WORKS_AGAIN
 from mqlab.views.deaths import BROKER, deaths
 from mqlab.words import listed, pieces, room
 
@@ -72,9 +73,11 @@ def _died(facts: Facts, first: Finding) -> Step | None:
     own = [one for one in deaths(facts) if one.kind == BROKER and one.since <= until and one.until >= since]
     if not own:
         return None
-    names = list(dict.fromkeys(one.who for one in own))
-    at = units.clock(own[0].since) if own[0].since <= first.started_at.timestamp() else ""
-    return Step("trigger", at, say("silent", who=names), "#story-timeline", inferred=True)
+    moments = list(dict.fromkeys(units.clock(one.since) for one in own))
+    at = moments[0] if len(moments) == 1 and own[0].since <= first.started_at.timestamp() else ""
+    each = [say("since", who=one.who, since=one.since) for one in own] if len(moments) > 1 else None
+    names = sorted({one.who for one in own})
+    return Step("trigger", at, say("silent", who=names, each=each), "#story-timeline", inferred=True)
 
 
 def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
@@ -132,4 +135,4 @@ def _end(first: Finding, changes: Sequence[Change], anchor: str) -> Iterator[Ste
             number, one = by[0]
             yield Step("end", at, say("changed", change=_words(one), at=one.at), f"#C{number}", True)
         else:
-            yield Step("end", at, say("last-sign"), anchor)
+            yield Step("end", at, say("works-again" if WORKS_AGAIN in first.facts else "last-sign"), anchor)

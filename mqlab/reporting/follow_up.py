@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import inf
 
 from mqlab import words
 from mqlab.catalogue import INCIDENTS
@@ -12,14 +13,15 @@ from mqlab.delivery.audit import audits
 from mqlab.delivery.rows import Outcome
 from mqlab.diagnosis import Diagnosis, NotChecked
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Finding, Severity
+from mqlab.findings import Evidence, Finding, Severity
 from mqlab.frames import where
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.chronology import Chronology
-from mqlab.reporting.evidence import DELIVERY, Dossier, family, harmful
+from mqlab.reporting.evidence import DELIVERY, Dossier, family, harmful, sudden
 from mqlab.reporting.impact import AGAIN, AGAIN_AT_MOST, GONE
 from mqlab.scope import out_of_scope
 from mqlab.shared.actors import base_name
+from mqlab.words import Text
 
 say = words.room("follow-up")
 
@@ -33,6 +35,10 @@ _NEAR = 10.0
 """Seconds that the end of what is counted by ten seconds may be off."""
 _SECOND = 1.0
 """Seconds before the onset within which a line belongs to it: the onset is known from samples at times."""
+_COUNTED_BACK = ("session_timeout_seconds", "poll_interval_seconds", "life_seconds", "onset_uncertainty_seconds")
+"""Measures of a finding whose onset may be that long before the line that tells of it."""
+_AFTERMATH = 60.0
+"""Seconds after the end of a finding within which trouble may have come of it. Judgement, no default behind it."""
 _MOST = 5
 
 
@@ -59,7 +65,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """What went well, and what told late."""
+    """What went well, and what was noticed late."""
 
     well: tuple[str, ...]
     badly: tuple[str, ...]
@@ -109,23 +115,37 @@ def _lead(diagnosis: Diagnosis) -> Finding | None:
 def _signs(
     facts: Facts, lead: Finding, onset: float, detected: float | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What logs said of its own mechanism early, and what was told late, by them or to people."""
-    incident = INCIDENTS.get(lead.incident)
-    own = sorted(incident.signs if incident else ())
-    logs = {place.source for place in lead.evidence}
-    told = [one for one in facts.of_kind(*own) if one.source in logs and _at(one) >= onset - _SECOND]
-    first = min(told, key=_at, default=None)
-    sign = say("sign", kind=first.kind, at=first.first_at, place=where(first.first)) if first else None
+    """What logs said of its own mechanism before people noticed it, and what was told late, by them or to people."""
+    first = min(_lines(facts, lead, onset), key=lambda line: line[0], default=None)
+    sign = None
+    if first is not None:
+        sign = say("sign", kind=first[1].kind, at=first[0], place=where(first[2]))
     if detected is not None and detected > onset:
         late = say("unnoticed", seconds=detected - onset)
-        if first is None or _at(first) >= detected:
+        if first is None or first[0] >= detected:
             return (), (late,)
-        return (), (late, say("logs-before", seconds=detected - _at(first), sign=sign))
-    if first is None or detected is not None:
+        return (), (late, say("logs-before", seconds=detected - first[0], sign=sign))
+    if first is None or detected is not None or sudden(lead.incident) or first[0] - onset <= _counted_back(lead):
         return (), ()
-    if _at(first) - onset < 1:
-        return (say("logs-at-once", sign=sign),), ()
-    return (), (say("logs-late", seconds=_at(first) - onset, sign=sign),)
+    return (), (say("logs-late", seconds=first[0] - onset, sign=sign),)
+
+
+def _lines(facts: Facts, lead: Finding, onset: float) -> Iterator[tuple[float, Episode, Evidence]]:
+    """Lines since its onset that are signs of its class in the logs that it cites, and those that it cites."""
+    incident = INCIDENTS.get(lead.incident)
+    kinds = incident.signs if incident else ()
+    logs = {place.source for place in lead.evidence}
+    cited = {(place.source, place.line) for place in lead.evidence if place.line is not None}
+    for one in facts.episodes:
+        for at, place in ((one.first_at, one.first), (one.last_at, one.last)):
+            told = (one.source in logs and one.kind in kinds) or (place.source, place.line) in cited
+            if told and at is not None and at >= onset - _SECOND:
+                yield at, one, place
+
+
+def _counted_back(lead: Finding) -> float:
+    """Seconds by which the onset is counted back from the line that tells of it: none can come in them."""
+    return max((lead.measures.get(name, 0.0) for name in _COUNTED_BACK), default=0.0) + _SECOND
 
 
 def _at(episode: Episode) -> float:
@@ -133,7 +153,9 @@ def _at(episode: Episode) -> float:
 
 
 def _spared(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
-    """Loss that did not happen: only where it was really looked for, and nothing else counted any."""
+    """Loss that did not happen: only where messages were followed, and nothing else counted any."""
+    if not (audits(facts) or diagnosis.chains):
+        return
     checked = sorted(slug for slug in diagnosis.clear if family(slug) == DELIVERY)
     counted = {name for one in diagnosis.findings for name, value in one.measures.items() if value}
     hurt = bool(counted & {*GONE, *AGAIN, AGAIN_AT_MOST})
@@ -173,7 +195,8 @@ def questions(diagnosis: Diagnosis, notes: IncidentNotes) -> tuple[Question, ...
         for way in one.settle[:1]
     ]
     open_ones = [_unchecked(one) for one in diagnosis.not_checked if _matters(one, diagnosis)]
-    unexplained = [Question(say("what-caused", symptom=symptom)) for symptom in diagnosis.symptoms[:3]]
+    symptoms = [symptom for symptom in diagnosis.symptoms if _may_be_cause(symptom, diagnosis)]
+    unexplained = [Question(say("what-caused", symptom=symptom)) for symptom in symptoms[:3]]
     gaps = [Question(say("gaps", gaps=len(diagnosis.gaps), first=one)) for one in diagnosis.gaps[:1]]
     return (*maybe, *islice(open_ones, _MOST), *unexplained, *gaps, *_for_people(diagnosis, notes))
 
@@ -190,6 +213,17 @@ def _matters(entry: NotChecked, diagnosis: Diagnosis) -> bool:
     brings = (*lead.explains, *(own.may_bring if own else ()))
     here = own is None or set(known.systems) & set(own.systems)
     return bool(here) and (known.family in (family(lead.incident), DELIVERY) or entry.incident in brings)
+
+
+def _may_be_cause(symptom: str, diagnosis: Diagnosis) -> bool:
+    """It came before each incident that was found, or long after it, so that it is no effect of what is told."""
+    at = symptom.values.get("at") if isinstance(symptom, Text) else None
+    spans = [
+        (one.started_at.timestamp(), one.ended_at.timestamp() + _AFTERMATH if one.ended_at and not one.ongoing else inf)
+        for one in diagnosis.findings
+        if harmful(one) and one.started_at is not None
+    ]
+    return not spans or (isinstance(at, float) and all(at <= since or until < at for since, until in spans))
 
 
 def _unchecked(entry: NotChecked) -> Question:

@@ -30,6 +30,8 @@ _KINDS = {"pending_records": "waiting", "peak_lag": "waiting", "lost_records": "
 """Measures that count the same messages at other places."""
 _ONCE = (*AGAIN, "peak_lag", "pending_records")
 """Measures of which one group has one amount, whatever brought it about: of two findings the larger holds the other."""
+_OF_FIRST = ("rebalances",)
+"""Measures that count whatever was there in a finding's own time, so that beside another one's time they mislead."""
 _MOST = 7
 LASTED = "#story-timeline"
 """The place that proves how long it lasted."""
@@ -51,13 +53,13 @@ def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes)
     effects = [Effect(notes.impact, how="incident.yml")] if notes.impact else []
     effects += islice((*effects_of(grave), *_copies(diagnosis)), _MOST)
     if grave:
-        lead, seconds = grave[0].finding, lasted(diagnosis, grave[0].finding, notes)
+        lead, seconds = grave[0].finding, lasted(grave[0].finding, notes)
         if seconds and not sudden(lead.incident):
             still = lead.ongoing or not lead.over or lead.ended_at is None
             effects.append(Effect(say("lasted-at-least" if still else "lasted", seconds=seconds), LASTED))
         names = list(dict.fromkeys(one.finding.subject for one in grave))
         effects.append(Effect(say("concerned", subjects=names), "#evidence"))
-    return (*effects, *_money(diagnosis, [one.finding for one in grave], notes))
+    return (*effects, *_money([one.finding for one in grave], notes))
 
 
 def effects_of(found: Sequence[Dossier]) -> Iterator[Effect]:
@@ -65,7 +67,7 @@ def effects_of(found: Sequence[Dossier]) -> Iterator[Effect]:
     told: list[tuple[str, Dossier]] = []
     for name in _EFFECTS:
         kind = _KINDS.get(name, name)
-        for one in found:
+        for one in found[:1] if name in _OF_FIRST else found:
             measures = one.finding.measures
             if measures.get(name) and not any(kind == other and _kin(one, known, name) for other, known in told):
                 told.append((kind, one))
@@ -93,19 +95,18 @@ def _kin(one: Dossier, other: Dossier, name: str) -> bool:
     return name in _ONCE and same and first.measures[name] <= second.measures.get(name, 0)
 
 
-def lasted(diagnosis: Diagnosis, lead: Finding, notes: IncidentNotes) -> float | None:
-    """Seconds from the onset to the end, else to what people wrote, else to the end of the material."""
-    if lead.started_at is None:
-        return None
-    ended = lead.ended_at if not lead.ongoing else None
-    end = ended or notes.mitigated or notes.resolved or units.moment(diagnosis.material.window[1])
-    return max(0.0, (end - lead.started_at).total_seconds()) if end else None
+def lasted(lead: Finding, notes: IncidentNotes) -> float | None:
+    """Seconds from the onset to the end, else to what people wrote, else to when it was last seen."""
+    end = (notes.mitigated or notes.resolved) if lead.ongoing or lead.ended_at is None else None
+    if end is None or lead.started_at is None:
+        return lead.seconds
+    return max(0.0, (end - lead.started_at).total_seconds())
 
 
-def _money(diagnosis: Diagnosis, grave: Sequence[Finding], notes: IncidentNotes) -> Iterator[Effect]:
+def _money(grave: Sequence[Finding], notes: IncidentNotes) -> Iterator[Effect]:
     if notes.cost is None or not grave:
         return
-    parts = [part for part in _parts(diagnosis, grave, notes, notes.cost) if part[1] and part[2]]
+    parts = [part for part in _parts(grave, notes, notes.cost) if part[1] and part[2]]
     if parts:
         total = sum(count * rate for _, count, rate in parts)
         how = say(
@@ -114,14 +115,12 @@ def _money(diagnosis: Diagnosis, grave: Sequence[Finding], notes: IncidentNotes)
         yield Effect(say("cost", total=f"{total:,.2f}", currency=notes.cost.currency), how=how)
 
 
-def _parts(
-    diagnosis: Diagnosis, grave: Sequence[Finding], notes: IncidentNotes, cost: Cost
-) -> Iterator[tuple[str, float, float]]:
+def _parts(grave: Sequence[Finding], notes: IncidentNotes, cost: Cost) -> Iterator[tuple[str, float, float]]:
     """(of what, how much, rate); a message that two findings tell of is counted once, as the larger of both."""
     gone = max((finding.measures.get(name, 0.0) for finding in grave for name in GONE), default=0.0)
     again = max((finding.measures.get(name, 0.0) for finding in grave for name in AGAIN), default=0.0)
     waste = max((finding.measures.get("excess_bytes", 0.0) for finding in grave), default=0.0)
     yield "lost", gone, cost.per_lost_message
     yield "repeated", again, cost.per_repeated_message
-    yield "minutes", (lasted(diagnosis, grave[0], notes) or 0.0) / 60, cost.per_minute
+    yield "minutes", (lasted(grave[0], notes) or 0.0) / 60, cost.per_minute
     yield "gigabytes", waste / 1e9, cost.per_gigabyte

@@ -50,7 +50,7 @@ def whole(view: View) -> str:
         *_table("What happened when", ("UTC", "what happened"), list(_moments(view))),
         *_section("Also found", list(_also(view))),
         *_section("What went well", list(map(text, view.story.noticed.well))),
-        *_section("What told late or went badly", list(map(text, view.story.noticed.badly))),
+        *_section("What was noticed late or went badly", list(map(text, view.story.noticed.badly))),
         *_table("Actions", ("action", "owner", "due", "status"), list(_to_do(view))),
         *_section("Open questions", [_with(one.text, "", one.fetch) for one in view.story.questions]),
         *_section("Coverage", list(map(text, view.diagnosis.gaps))),

@@ -94,7 +94,7 @@ def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tup
         return _watched(facts, diagnosis, found)
     whole = summary(audits(facts))
     costs = dict(_costs(facts, diagnosis, found, whole, first))
-    shown = [*costs.values(), *_others(found, first), *_lasted(diagnosis, first)]
+    shown = [*costs.values(), *_others(found, first), *_lasted(first)]
     loss = lost(facts, diagnosis, found)
     if _LOST in costs or loss.value in {one.value for one in shown}:
         return tuple(shown[:MOST])
@@ -180,16 +180,12 @@ def _others(found: Sequence[Dossier], first: Finding) -> Iterator[Tile]:
             yield Tile(one.words, one.value, "", f"#{one.anchor}")
 
 
-def _lasted(diagnosis: Diagnosis, first: Finding) -> Iterator[Tile]:
+def _lasted(first: Finding) -> Iterator[Tile]:
     """How long it lasted, as far as the material shows."""
-    ended = None if first.ongoing else first.ended_at
-    end = ended or units.moment(diagnosis.material.window[1])
-    if first.started_at is not None and end is not None and end > first.started_at:
-        lasted = units.duration((end - first.started_at).total_seconds())
-        if ended:
-            yield Tile(_title("lasted"), lasted, say("until", at=end), "#when")
-        else:
-            yield Tile(_title("lasts"), lasted, say("open"), "#when")
+    if first.seconds and first.ongoing:
+        yield Tile(_title("lasts"), units.duration(first.seconds), say("open"), "#when")
+    elif first.seconds:
+        yield Tile(_title("lasted"), units.duration(first.seconds), say("until", at=first.ended_at), "#when")
 
 
 def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
@@ -204,18 +200,11 @@ def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
 
 def _watched(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tuple[Tile, ...]:
     """Where nothing leads: what arrived, what waited, how long it was watched, and what was lost."""
-    since, until = diagnosis.material.window
-    loss = lost(facts, diagnosis, found)
+    material, loss = diagnosis.material, lost(facts, diagnosis, found)
     shown = [*_unexplained(diagnosis), *_arrived(facts, diagnosis), *_waited(facts)]
-    if since is not None and until is not None:
-        shown.append(
-            Tile(
-                _title("watched"),
-                units.duration(until - since),
-                say("in-files", files=diagnosis.material.files),
-                "#coverage",
-            )
-        )
+    if material.watched is not None:
+        seconds = say("watched", seconds=material.watched, roughly=material.roughly)
+        shown.append(Tile(_title("watched"), seconds, say("in-files", files=material.files), "#coverage"))
     return (*shown[: MOST - 1], loss)
 
 

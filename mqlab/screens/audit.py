@@ -230,7 +230,9 @@ def _tolls(label: str, tolls: Sequence[Toll], tz: tzinfo) -> Iterator[str]:
         )
         yield line("" if number_ else label, told)
         ways = {one.how for one in toll.parts}
-        yield from row("", say("counted", ways=tuple(ways)), 2) if len(ways) == 1 and all(ways) else ()
+        copied = sum(one.records for one in toll.parts if isinstance(one, Doubled))
+        counted = say("counted", ways=tuple(ways), copied=copied or None)
+        yield from row("", counted, 2) if len(ways) == 1 and all(ways) else ()
         yield from (_part(one, len(ways) > 1) for one in toll.parts[:_MOST_PARTS])
         more = len(toll.parts) - _MOST_PARTS
         if more > 0:

@@ -90,6 +90,8 @@ class Starts:
     """Of clients, by the folder of their log."""
     brokers: frozenset[str]
     """Logs of brokers and name servers."""
+    servers: tuple[float, ...]
+    """Those of servers: a server that waits for another one waits for no client that starts."""
 
     def account_for(self, facts: Facts, shape: Shape) -> bool:
         """Every line of *shape* may belong to a start: all to one, or the first and the last to one each.
@@ -100,14 +102,16 @@ class Starts:
             return False
         return self.around(shape) or (shape.level == "WARN" and self.at_begin(shape))
 
-    def around(self, shape: Shape | Episode, worked: Collection[float] = ()) -> bool:
-        """Its first and its last line lie around a start or stop that the material tells of.
+    def around(
+        self, shape: Shape | Episode, worked: Collection[float] = (), known: Collection[float] | None = None
+    ) -> bool:
+        """Its first and its last line lie around a start or stop that the material tells of: of those *known*, or any.
 
         Who *worked* at a moment between had got over that start: it explains nothing of what came later.
         """
         if shape.first_at is None or shape.last_at is None:
             return False
-        known = [*self.every, *self._clients(shape.source)]
+        known = [*self.every, *self._clients(shape.source)] if known is None else known
         return all(any(_near(at, start, worked) for start in known) for at in (shape.first_at, shape.last_at))
 
     def at_begin(self, shape: Shape | Episode, worked: Collection[float] = ()) -> bool:
@@ -117,9 +121,13 @@ class Starts:
         begin = self.begins.get(shape.source, shape.first_at)
         return all(_near(at, begin, worked) for at in (shape.first_at, shape.last_at))
 
-    def explain(self, facts: Facts, episode: Episode, again: float | None, worked: Collection[float]) -> bool:
-        """A start accounts for it: one that the material tells of, or that of its own log."""
-        return self.around(episode, worked) or self.overcome(facts, episode, again, worked)
+    def explain(
+        self, facts: Facts, episode: Episode, again: float | None, worked: Collection[float], *, of_servers: bool
+    ) -> bool:
+        """A start accounts for it: one that the material tells of (*of_servers* alone), or that of its own log."""
+        return self.around(episode, worked, self.servers if of_servers else None) or self.overcome(
+            facts, episode, again, worked
+        )
 
     def overcome(self, facts: Facts, episode: Episode, again: float | None, worked: Collection[float] = ()) -> bool:
         """It lies at the beginning of a log whose client works right after: what is started waits for what is not.
@@ -149,11 +157,14 @@ def starts(facts: Facts) -> Starts:
     for episode in facts.of_kind(*OWN_STARTS):
         if episode.first_at is not None:
             own[folder(episode.source)].append(episode.first_at)
+    clients = {s.source for s in facts.settings if s.scope != "broker" and s.origin == "printed"}
+    every = [e for e in facts.of_kind(*STARTS) if e.first_at is not None]
     return Starts(
         begins,
-        tuple(e.first_at for e in facts.of_kind(*STARTS) if e.first_at is not None),
+        tuple(e.first_at or 0.0 for e in every),
         {place: tuple(moments) for place, moments in own.items()},
         facts.logs_of("rocketmq", Role.BROKER_LOG),
+        tuple(e.first_at or 0.0 for e in every if e.source not in clients),
     )
 
 

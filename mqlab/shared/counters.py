@@ -7,6 +7,7 @@ A ratio that stood at one level before and at another for a while, or to the end
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,14 @@ def increase(
     return Increase(total, since, until, resets) if since <= until else None
 
 
+_PROMETHEUS = re.compile(r"[A-Za-z_:][\w:]*")
+
+
+def queried(facts: Facts, name: str, client: str) -> str | None:
+    """What Prometheus calls the counter *name* of this client; None where no metric of the material is it."""
+    return next((s.original for s in of_client(facts, name, client) if _PROMETHEUS.fullmatch(s.original)), None)
+
+
 def of_client(facts: Facts, name: str, client: str) -> list[Series]:
     """The counters called *name* of this client."""
     return [s for s in facts.named(name) if s.labels.get("client_id") == client]
@@ -64,6 +73,28 @@ def rise(
     """By how much *series* rose over [start, end] (``increase``); None where they do not cover it."""
     found = increase(series, start, end, scraped)
     return found.value if found else None
+
+
+GAP = 1.5
+"""Scrapes apart from which samples leave a gap: one was missed."""
+
+
+def evenly(
+    series: Iterable[Series], start: float, end: float, scraped: Mapping[str, float] | None = None
+) -> float | None:
+    """Like ``rise``, for what goes on all the time: of a gap that is cut by an edge of the window its share by time."""
+    own = list(series)
+    known = rise(own, start, end, scraped)
+    if known is None:
+        return None
+    usual = GAP * (scrape(own) or 0.0)
+    cut = 0.0
+    for one in own:
+        around = _around(one.points, start, end)
+        for (a, _), (b, _), step in zip(around, around[1:], _steps(around), strict=False):
+            outside = max(0.0, start - a) + max(0.0, b - end)
+            cut += step * min(1.0, outside / (b - a)) if b - a > usual else 0.0
+    return known - cut
 
 
 def _around(points: Points, start: float, end: float) -> Points:
@@ -88,7 +119,7 @@ def _born(one: Series, start: float, end: float, scraped: Mapping[str, float] | 
     if not one.points or scraped is None:
         return 0.0
     first, value = one.points[0]
-    late = first - end > 1.5 * (scrape([one]) or 0.0)
+    late = first - end > GAP * (scrape([one]) or 0.0)
     return value if first > start and scraped.get(_exporter(one), first) < first and not late else 0.0
 
 

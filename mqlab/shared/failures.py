@@ -7,6 +7,7 @@ Lines tell of batches, floods of them are cut, and not every application prints 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -70,14 +71,55 @@ def failed(
 ) -> Failed | None:
     """Records of *client* (of any where it is None) to *topics* (any where none) that failed; None where nothing tells.
 
-    Lines without a date give no moments: then it is what ledgers and counters tell of the whole material.
+    Lines without a date give no moments: then it is what ledgers and counters tell of the whole material. Records that
+    were too large are not among them: they are told as refused, and no broker stored them.
     """
     begin, end = (-inf if since is None else since), (inf if until is None else until)
     most = _unacknowledged(facts, client, topics)
     for by, counted in _WAYS:
         if (records := counted(facts, client, topics, begin, end)) is not None:
-            return Failed(records if most is None else min(records, most), by)
+            records -= 0 if by is Source.LINES else _refused(facts, client, topics, begin, end)
+            return Failed(max(0.0, records if most is None else min(records, most)), by)
     return None
+
+
+_CAUSE = re.compile(r"Caused by:")
+_ONE_RECORD = 1.0
+"""Seconds within which two lines of a log tell of one record: its name first, and then why."""
+
+
+def oversize(facts: Facts) -> list[Episode]:
+    """Lines of refused records, each once: the death of a task names the refusal that it died of as its cause again.
+
+    So does a line without a reason beside the one that tells it.
+    """
+    lines = facts.of_kind("record-too-large")
+    every = [e for e in lines if not any(_is_explained(e, other) for other in lines)]
+    deaths = {(e.source, e.first_at) for e in facts.of_kind("task-killed")}
+    own = [e for e in every if not _CAUSE.match(e.first.text)]
+    told = {(e.source, e.value_max) for e in own}
+    again = [e for e in every if _CAUSE.match(e.first.text) and (e.source, e.first_at) in deaths]
+    return [e for e in every if e not in again or (e.source, e.value_max) not in told]
+
+
+def _is_explained(episode: Episode, other: Episode) -> bool:
+    """The *other* tells of the same records, and who refused them."""
+    if episode.reason is not None or other.reason is None or episode.source != other.source:
+        return False
+    if episode.first_at is None or other.first_at is None:
+        return False
+    return abs(episode.first_at - other.first_at) <= _ONE_RECORD and episode.count <= other.count
+
+
+def _refused(facts: Facts, client: str | None, topics: Collection[str], begin: float, end: float) -> int:
+    """Records of the client that were too large in that time."""
+    return sum(
+        line.count
+        for line in oversize(facts)
+        if client in (None, actors.client_of(facts, line))
+        and (not topics or line.topic is None or line.topic in topics)
+        if begin <= (begin if line.first_at is None else line.first_at) <= end
+    )
 
 
 def _unacknowledged(facts: Facts, client: str | None, topics: Collection[str]) -> float | None:

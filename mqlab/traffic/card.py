@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf
 
 from mqlab import words
@@ -53,17 +54,36 @@ def counted(card: Ratio, others: Sequence[Ratio]) -> dict[str, float]:
     return known if card.factor is None else known | left.over(came).measures("amplification_factor")
 
 
-def stage(name: str, label: str, size: float, off: float, how: str, ways: Sequence[str] = ()) -> Stage:
+def stage(name: str, label: str, size: float | Interval, off: float, how: str, ways: Sequence[str] = ()) -> Stage:
     """A step of the ledger that is known to the share *off*; *ways* count it once more, the last one by itself."""
-    low, high = round(size * (1 - off)), round(size * (1 + off))
-    return Stage(name, label, round(size), low, high, how, words.listed(ways) or None, ways[-1] if ways else None)
+    known = size if isinstance(size, Interval) else Interval(size, size, size)
+    low, high = round(known.low * (1 - off)), round(known.high * (1 + off))
+    return Stage(
+        name, label, round(known.likely), low, high, how, words.listed(ways) or None, ways[-1] if ways else None
+    )
+
+
+def _within(stages: Sequence[Stage], whole: int) -> list[Stage]:
+    """The *stages*, those that are known least made smaller until they are no more than the *whole*."""
+    fitting, over = list(stages), sum(one.bytes for one in stages) - whole
+    for one in sorted(stages, key=lambda one: one.low / max(1, one.bytes)):
+        less = max(0, min(over, one.bytes - one.low))
+        fitting[fitting.index(one)] = replace(one, bytes=one.bytes - less)
+        over -= less
+    return fitting
 
 
 def ledger(
     host: str, card: Ratio, stages: Sequence[Stage], before: float | None, after: float | None, gaps: tuple[str, ...]
-) -> TrafficLedger:
-    """From what came in to what left; the last stage is what the others leave unexplained."""
+) -> TrafficLedger | None:
+    """From what came in to what left; the last stage is what the others leave unexplained.
+
+    None where the card shows less than the least of what the stages count: they are not of one host or one time.
+    """
+    stages = _within(stages, round(card.bytes_out))
     rest = round(card.bytes_out) - sum(stage.bytes for stage in stages)
+    if rest < 0:
+        return None
     unexplained = Stage("unexplained", say("unexplained"), rest, rest, rest, say("rest"))
     return TrafficLedger(
         host,

@@ -6,9 +6,10 @@ not in the material the loop is told by counters alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
 
 from mqlab import units, words
 from mqlab.facts import Episode, Facts, Series
@@ -33,9 +34,10 @@ class Sums:
     outgoing: float | None
     rejected: Interval | None
     """Between what the scrapes inside and outside tell."""
-    accepted: float | None
-    """Of this producer; None where others send to the topic too."""
-    oversize: float
+    accepted: Interval | None
+    """Of this producer; None where others send to the topic too. In a gap of the scrapes it sent evenly."""
+    oversize: Interval
+    """At least the payloads, at most what left between the scrapes around them."""
     oversize_count: int
     healthy: float | None
 
@@ -48,15 +50,20 @@ def summed(facts: Facts, host: str | None, client: str, topic: str, span: tuple[
     return Sums(
         counters.ratio(facts, host, start, end) if host else None,
         counters.rise(counters.of_client(facts, "producer.outgoing_bytes", client), start, end),
-        _rejected(facts, topic, start, end),
-        topic_bytes(facts, "broker.bytes_in", topic, start, end) if alone else None,
-        sum(size for size, _ in single),
+        _counted(facts, "broker.bytes_rejected", topic, start, end),
+        _counted(facts, "broker.bytes_in", topic, start, end, counters.evenly) if alone else None,
+        reduce(Interval.plus, (size for size, _ in single), Interval(0.0, 0.0, 0.0)),
         sum(count for _, count in single),
         counters.usual_factor(facts, host, 0, start) if host else None,
     )
 
 
-def topic_bytes(facts: Facts, name: str, topic: str, start: float, end: float) -> float | None:
+Counting = Callable[[Sequence[Series], float, float, Mapping[str, float]], float | None]
+
+
+def topic_bytes(
+    facts: Facts, name: str, topic: str, start: float, end: float, counted: Counting = counters.rise
+) -> float | None:
     """Bytes of *topic* over the window, on all brokers; of all topics where the exporter does not tell them apart."""
     every = facts.named(name)
     of_topic = [s for s in every if s.labels.get("topic") == topic]
@@ -65,28 +72,37 @@ def topic_bytes(facts: Facts, name: str, topic: str, start: float, end: float) -
     of_topic = of_topic or flows.all_topics(facts, name)
     if not of_topic:
         return None
-    return counters.rise(of_topic, start, end, counters.first_scrapes(facts))
+    return counted(of_topic, start, end, counters.first_scrapes(facts))
 
 
-def _rejected(facts: Facts, topic: str, start: float, end: float) -> Interval | None:
-    name = "broker.bytes_rejected"
-    known = topic_bytes(facts, name, topic, start, end)
+def _counted(
+    facts: Facts, name: str, topic: str, start: float, end: float, counted: Counting = counters.rise
+) -> Interval | None:
+    """Bytes of *topic* over the window, between those of the scrapes inside and outside of it."""
+    known = topic_bytes(facts, name, topic, start, end, counted)
     if known is None:
         return None
     others = [topic_bytes(facts, name, topic, a, b) for a, b in counters.edges(facts.named(name), start, end)]
     return units.between(known, (o for o in others if o is not None))
 
 
-def _oversize(facts: Facts, client: str, start: float, end: float) -> list[tuple[float, int]]:
-    """(bytes on the wire, records) of single records over the limit in the window, sent once each."""
+def _oversize(facts: Facts, client: str, start: float, end: float) -> list[tuple[Interval, int]]:
+    """(bytes on the wire, records) of single records over the limit in the window, sent once each.
+
+    The log tells the payload; how often a record holds it (key and value), only the largest that the client counted.
+    """
     own = counters.of_client(facts, "producer.record_size_max", client)
     biggest = max((v for s in own for _, v in s.points), default=0.0)
+    outgoing = counters.of_client(facts, "producer.outgoing_bytes", client)
     found = []
-    for one in facts.of_kind("record-too-large"):
-        inside = one.first_at is not None and start <= one.first_at <= end and one.reason != IN_CLIENT
-        if inside and one.value_max and actors.client_of(facts, one) == client:
-            copies = round(biggest / one.value_max) if biggest > one.value_max else 1
-            found.append((one.value_max * max(1, copies) * one.count, one.count))
+    for one in failures.oversize(facts):
+        if one.first_at is None or not start <= one.first_at <= end or one.reason == IN_CLIENT:
+            continue
+        if one.value_max and actors.client_of(facts, one) == client:
+            told = one.value_max * one.count
+            size = told * max(1, round(biggest / one.value_max))
+            left = None if biggest else counters.rise(outgoing, one.first_at, one.last_at or one.first_at)
+            found.append((Interval(size, size, left or size), one.count))
     return found
 
 
@@ -170,30 +186,33 @@ def measured(
         found |= card.measures(facts, host, sums.card, span, calm_until)
     elif sums.outgoing is not None:
         found["bytes_out"] = sums.outgoing
-        if sums.accepted:
-            found["amplification_factor"] = sums.outgoing / sums.accepted
+        if sums.accepted and sums.accepted.likely:
+            found["amplification_factor"] = sums.outgoing / sums.accepted.likely
     if sums.rejected is not None:
         found |= sums.rejected.measures("bytes_rejected")
         if "healthy_factor" in found:  # What was rejected was sent for nothing, whether or not it came in before.
-            wasted = _wasted(found, _less(sums.rejected, sums.oversize))
+            wasted = _wasted(found, sums.rejected, sums.oversize)
             found = {name: value for name, value in found.items() if not name.startswith("excess_bytes")}
             found |= wasted.measures("excess_bytes") if wasted.likely > 0 else {}
     return found
 
 
-def _less(rejected: Interval, single: float) -> Interval:
-    """What was *rejected* without *single* records over the limit, which no loop sent again."""
-    return Interval(*(max(0.0, end - single) for end in (rejected.low, rejected.likely, rejected.high)))
+def _less(rejected: Interval, single: Interval) -> Interval:
+    """Bytes, such as those *rejected*, without *single* records over the limit, which no loop sent again."""
+    least, likely, most = rejected.low - single.high, rejected.likely - single.likely, rejected.high - single.low
+    return Interval(max(0.0, least), max(0.0, likely), max(0.0, most))
 
 
-def _wasted(found: Mapping[str, float], rejected: Interval) -> Interval:
-    """What left beyond the usual, at least what was *rejected*, at most all."""
+def _wasted(found: Mapping[str, float], rejected: Interval, single: Interval) -> Interval:
+    """What left beyond the usual, at least what was *rejected*, at most all; without *single* records sent once."""
+    beyond = (found.get(f"excess_bytes{end}", found.get("excess_bytes", 0.0)) for end in ("_low", "", "_high"))
+    own, other = _less(rejected, single), _less(Interval(*beyond), single)
+    all_of_it = (found.get(f"bytes_out{end}", found["bytes_out"]) for end in ("_low", "", "_high"))
     least, likely, most = (
-        min(
-            found.get(f"bytes_out{end}", found["bytes_out"]),
-            max(found.get(f"excess_bytes{end}", found.get("excess_bytes", 0.0)), own),
+        min(left, max(one, another))
+        for left, one, another in zip(
+            all_of_it, (own.low, own.likely, own.high), (other.low, other.likely, other.high), strict=True
         )
-        for end, own in (("_low", rejected.low), ("", rejected.likely), ("_high", rejected.high))
     )
     return Interval(least, likely, most)
 
@@ -245,15 +264,15 @@ def _ways(sums: Sums) -> list[tuple[Way, float]]:
     """Bytes of resent batches, by each way of counting them, the most direct first."""
     ways = []
     if sums.rejected is not None:
-        ways.append((Way.REJECTED, sums.rejected.likely - sums.oversize))
-    needed = sums.accepted
+        ways.append((Way.REJECTED, sums.rejected.likely - sums.oversize.likely))
+    needed = sums.accepted.likely if sums.accepted else None
     if sums.card is not None:
         if needed is None and sums.healthy is not None:
             needed = sums.healthy * sums.card.bytes_in
         if needed is not None:
-            ways.append((Way.CARD, sums.card.bytes_out - needed - sums.oversize))
+            ways.append((Way.CARD, sums.card.bytes_out - needed - sums.oversize.likely))
     elif sums.outgoing is not None:
-        ways.append((Way.OUTGOING, sums.outgoing - (needed or 0) - sums.oversize))
+        ways.append((Way.OUTGOING, sums.outgoing - (needed or 0) - sums.oversize.likely))
     return [(way, value) for way, value in ways if value > 0]
 
 
@@ -272,12 +291,19 @@ def _stages(found: SplitLedger) -> list[Stage]:
     how = say("counters")
     stages = [card.stage("rejected-batches", say("resent"), found.resent or 0, AGREE / 3, how, found.ways)]
     if sums is not None and sums.accepted is not None:
-        label = say("accepted", healthy=sums.healthy)
+        label = say("accepted", healthy=sums.healthy, **_bounds(sums.accepted))
         stages.append(card.stage("accepted", label, sums.accepted, 0.03, how, (say("bytes-in"),)))
-    if sums is not None and sums.oversize:
-        label = say("oversize", records=sums.oversize_count, several=sums.oversize_count > 1)
+    if sums is not None and sums.oversize.likely:
+        records = sums.oversize_count
+        label = say("oversize", records=records, several=records > 1, **_bounds(sums.oversize))
         stages.append(card.stage("oversize-records", label, sums.oversize, 0.02, how, (say("payload"),)))
     return stages
+
+
+def _bounds(size: Interval) -> dict[str, float | None]:
+    """What it is at least and at most, where that is more apart than a scrape at either end makes of most windows."""
+    wide = size.high - size.low > size.likely
+    return {"least": size.low, "most": size.high} if wide else {"least": None, "most": None}
 
 
 def _gaps(facts: Facts, start: float, end: float) -> tuple[str, ...]:
@@ -373,4 +399,4 @@ def _mostly_splits(facts: Facts, topic: str, sums: Sums, count: float, start: fl
     if left is not None:
         return left > 0 and count * least * MOSTLY >= left >= count * least * LEAST_ON_CARD
     thrown = sums.rejected.likely if sums.rejected else 0.0
-    return thrown > 0 and sums.accepted is not None and thrown >= sums.accepted
+    return thrown > 0 and sums.accepted is not None and thrown >= sums.accepted.likely

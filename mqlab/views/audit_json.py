@@ -17,9 +17,9 @@ from mqlab.delivery.path import NOT_TOLD, bounded, by_number
 from mqlab.delivery.risk_rates import Risk
 from mqlab.delivery.rows import Audit
 from mqlab.facts import Facts
-from mqlab.mqtt.chain_stages import Chain, Gap, Stage, Step, Whereabouts
+from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage, Step, Whereabouts
 from mqlab.scope import systems
-from mqlab.units import iso, number
+from mqlab.units import iso
 from mqlab.words import Text, fetched_by, listed, room
 
 say = room("chain")
@@ -64,11 +64,15 @@ def sentence(chain: Chain, tz: tzinfo = UTC, most: int = 4) -> Text:
 
 
 def _stages(chain: Chain) -> Iterator[list[Stage]]:
-    """Stages that stand beside each other, such as several readers; without an acknowledgement that tells nothing."""
+    """Stages that stand beside each other, such as several readers; without acknowledgements that tell nothing.
+
+    Those are of all that was published, or of a part of it: of QoS 0 nobody acknowledges anything.
+    """
     sent = chain.stage(Step.PUBLISHED)
     for step, own in groupby(chain.stages, key=lambda stage: stage.step):
         together = list(own)
-        if not (step is Step.ACKNOWLEDGED and sent and together[0].messages == sent.messages):
+        idle = sent is not None and (together[0].messages == sent.messages or together[0].how != BY_IDS)
+        if not (step is Step.ACKNOWLEDGED and idle):
             yield together
 
 
@@ -86,11 +90,9 @@ def name(chain: Chain, stage: Stage) -> str:
 
 
 def amount(stage: Stage) -> str:
-    """How many, with the interval where they were not counted; of QoS 0 nobody acknowledges anything."""
+    """How many, with the interval where they were not counted."""
     if stage.messages is None or stage.low is None or stage.high is None:
         return NOT_TOLD
-    if stage.step is Step.ACKNOWLEDGED:
-        return number(stage.messages)
     return bounded(stage.messages, stage.low, stage.high)
 
 

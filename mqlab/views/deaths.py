@@ -10,10 +10,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 from typing import NamedTuple
 
 from mqlab import words
-from mqlab.delivery.leaders import Leadership, leaderships
+from mqlab.delivery.leaders import SLACK, Leadership, leaderships
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
@@ -21,6 +22,7 @@ from mqlab.kafka.lives import lives
 from mqlab.kafka.rows import End
 from mqlab.memo import per_facts
 from mqlab.shared.actors import base_name, folder
+from mqlab.shared.wording import sample
 from mqlab.sources import Role
 
 say = words.room("deaths")
@@ -64,14 +66,15 @@ def _brokers(facts: Facts) -> Iterator[Death]:
     heard, in_folder = _heard(facts, by_log), Counter(where for where, _, _ in by_log)
     for log, lines in sorted(by_log.items(), key=lambda entry: (entry[0][:2], entry[0][2] or "")):
         alone, mine = in_folder[log[0]] == 1, {e.source for e in lines}
+        signs = _acknowledged(facts, log[2]) + (_scraped(facts, log[0].rpartition("/")[2]) if alone else [])
         own = [one for one in heard[log[0]] if alone or one.place.source in mine]
         name = _name(log, alone=alone and len(by_log) > 1)
         taken = [after for _, after in away.get(log[2] or "", ())]
         for before, after in pairwise(lines):
             if {before.kind, after.kind} <= set(_STARTS) and _apart(before, after):
-                yield _back(name, own, before, after, taken)
+                yield _back(name, [*own, *signs], before, after, taken)
         if own and (not lines or lines[-1].kind in _STARTS):
-            yield from _never_back(facts, name, own[-1], taken)
+            yield from _never_back(facts, name, own[-1], signs, taken)
 
 
 def _logs(
@@ -95,7 +98,7 @@ def _moment(line: Episode) -> tuple[float, str, int]:
 
 
 class _Heard(NamedTuple):
-    """One line of a broker."""
+    """One line of a broker, or another sign of its life, whose ``kind`` is empty."""
 
     at: float
     kind: str
@@ -128,6 +131,43 @@ def _heard(facts: Facts, logs: Collection[_Log]) -> Mapping[str, Sequence[_Heard
     return {where: sorted(told, key=lambda heard: heard.at) for where, told in found.items()}
 
 
+@per_facts
+def _acknowledged(facts: Facts, node: str | None) -> list[_Heard]:
+    """When broker *node* acknowledged messages of partitions that it led, as far as ledgers say.
+
+    Shortly before another one led them it may have been that one, by a clock that differs.
+    """
+    found = []
+    for (topic, queue), rows in leaderships(facts).items():
+        acknowledged = [one for one in facts.fates if one.acked and (one.topic, one.queue) == (topic, queue)]
+        ends = [
+            (at, place) for one in acknowledged for at, place in ((one.first_at, one.first), (one.last_at, one.last))
+        ]
+        for row, after in zip(rows, [*rows[1:], None], strict=True):
+            until = inf if after is None else after.at - SLACK if after.at is not None else -inf
+            if row.leader == node and row.at is not None:
+                found += [_Heard(at, "", place) for at, place in ends if at is not None and row.at < at < until]
+    return found
+
+
+@per_facts
+def _scraped(facts: Facts, host: str) -> list[_Heard]:
+    """When a broker on *host* answered scrapes: it lived at a sample that the next one follows by a step.
+
+    The sample itself may be the answer of up to a step before, and after a gap another process may have answered.
+    """
+    up = {one.labels.get("instance"): dict(one.points) for one in facts.named("up")}
+    found = []
+    for one in facts.series:
+        if one.host == host and one.name.startswith("broker."):
+            known = up.get(one.labels.get("instance"), {})
+            answered = [at for at, _ in one.points if known.get(at, 1.0)]
+            pairs = [*pairwise(answered)]
+            step = min((after - at for at, after in pairs), default=0.0)
+            found += [_Heard(at, "", sample(facts, one, at, "")) for at, after in pairs if after - at < 2 * step]
+    return found
+
+
 def _moved_away(facts: Facts) -> Mapping[str, Sequence[tuple[Leadership, Leadership]]]:
     """By broker: what it led, and what others led after it while it was not in sync, by time."""
     found: dict[str, list[tuple[Leadership, Leadership]]] = defaultdict(list)
@@ -145,7 +185,7 @@ def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, awa
     Lines that follow each other more closely than ``_ONE_START`` before these are of the new process already.
     """
     start, again = before.first_at or 0.0, after.first_at or 0.0
-    between = [heard for heard in own if start <= heard.at <= again]
+    between = sorted((heard for heard in own if start <= heard.at <= again), key=lambda heard: heard.at)
     begun = next((one.at for one in between if one.kind in _BEGINNING and one.at > start), again)
     ends = [*((one.at, one.place) for one in between if one.at <= begun), (begun, after.first)]
     steps = [*pairwise(ends)][::-1]
@@ -156,11 +196,13 @@ def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, awa
     return Death(name, BROKER, since, (taken.at if taken else None) or back, how, places)
 
 
-def _never_back(facts: Facts, name: str, last: _Heard, away: Sequence[Leadership]) -> Iterator[Death]:
-    """It is silent since the end of its logs, whatever their last lines say."""
+def _never_back(
+    facts: Facts, name: str, last: _Heard, signs: Sequence[_Heard], away: Sequence[Leadership]
+) -> Iterator[Death]:
+    """It is silent since the end of its logs, whatever their last lines say, and since every other sign of it."""
     place = last.place
     own = [c.source for c in facts.coverage if c.role is Role.BROKER_LOG and folder(c.source) == folder(place.source)]
-    since = max(last.at, facts.covered_until(own) or last.at)
+    since = max(last.at, facts.covered_until(own) or last.at, *(one.at for one in signs))
     taken = next((row for row in away if (row.at or 0.0) > since), None)
     if taken is not None and taken.at is not None and max(facts.covered_until() or 0.0, taken.at) - since > _LATER:
         how = say("never-back", since=since, taken=taken.at)
@@ -168,8 +210,10 @@ def _never_back(facts: Facts, name: str, last: _Heard, away: Sequence[Leadership
 
 
 def _members(facts: Facts) -> Iterator[Death]:
+    """Those that fell silent; one whose log says that it stops is expelled since it did not say good-bye."""
     for group in groups(facts):
         for life in lives(facts, group):
-            if life.end is End.EXPIRED and life.silent_since is not None and life.until is not None:
+            silent = life.end is End.EXPIRED and life.process_stopped is None
+            if silent and life.silent_since is not None and life.until is not None:
                 how = say("expelled", since=life.silent_since, group=group, until=life.until)
                 yield Death(life.client_id, MEMBER, life.silent_since, life.until, how, life.evidence)

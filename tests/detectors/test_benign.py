@@ -52,15 +52,36 @@ def test_groups_that_joined_count_where_no_consumer_is_measured():
 def test_two_clients_of_one_group_are_one_reader():
     pair = [series("consumer.bytes_consumed", ramp((80, 200_000)), client_id=f"c-{n}", group="a") for n in (1, 2)]
     assert told(fan_out, IN, out((40, 100_000), (40, 400_000)), *pair).startswith(
-        "bytes out over bytes in rose from 1.00 to 4.00"
+        "bytes out over bytes in rose, with 1 reader"
     )
 
 
 def test_what_excludes_a_fan_out_is_what_is_told():
     same = told(fan_out, IN, out((40, 100_000), (40, 400_000)), reader("a", (80, 200_000)))
-    assert same == "bytes out over bytes in rose from 1.00 to 4.00, with 1 reader before and after"
+    assert same == "bytes out over bytes in rose, with 1 reader before and after"
     some = told(fan_out, IN, out((40, 100_000), (40, 900_000)), *FOUR)
-    assert some == "bytes out over bytes in rose from 1.00 to 9.00, which does not fit 4 readers"
+    assert some == "bytes out over bytes in rose to 9.00, which does not fit 4 readers"
+
+
+def test_a_reader_that_comes_back_alone_takes_more_without_being_one_more():
+    back = reader("a", (40, 0), (40, 400_000))
+    told_of = told(fan_out, IN, out((40, 30_000), (40, 400_000)), back)
+    assert told_of == "never more than 1 reader at a time; one that catches up takes more than what comes in"
+
+
+@pytest.mark.parametrize(
+    ("later", "words"),
+    [
+        (100_000, "What producers send did not change."),
+        (104_000, "What producers send did not change."),
+        (60_000, "60.0 kB"),
+    ],
+)
+def test_whether_producers_send_the_same_is_said_as_it_was_measured(later, words):
+    came = series("broker.bytes_in", ramp((40, 1_000_000), (40, later * 10)), **BROKER)
+    (one,) = fan_out.detect(facts(came, out((40, 1_000_000), (40, later * 40)), *FOUR)).findings
+    assert words in one.statement
+    assert ("did not change" in one.statement) is ("did not change" in words)
 
 
 def test_readers_that_nobody_counts_are_not_checked():
@@ -227,14 +248,22 @@ def test_one_broker_that_stops_in_good_order_and_comes_back_is_a_rolling_restart
     (one,) = rolling_restart.detect(facts(rotated)).findings
     assert (one.severity, one.measures) == (Severity.NOTICE, {"brokers": 1, "longest_outage_seconds": 15})
     assert one.statement.startswith(
-        "Broker 1 shut down cleanly at 10:00:00 UTC and was back at 10:00:15 UTC, after 15.0 s"
+        "Broker 1 shut down cleanly at 10:00:00 UTC and was back at 10:00:15 UTC; it was away for at most 15.0 s."
     )
     assert one.statement.endswith("No other broker restart is in the material.")
 
 
+def test_an_outage_begins_when_the_stop_is_done():
+    stops = [(b, n, n + took) for b, n, took in (("1", 0, 2), ("2", 60, 14))]
+    rows = [(restart(b, n), episode("broker-stopped", done, f"kafka-{b}/server.log", node=b)) for b, n, done in stops]
+    (one,) = rolling_restart.detect(facts(*rows)).findings
+    assert one.measures["longest_outage_seconds"] == 13
+    assert one.statement.endswith("The longest outage was 13.0 s.")
+
+
 def test_that_no_other_broker_restarted_is_not_said_where_another_one_started():
     (one,) = rolling_restart.detect(facts(restart("1", 0), restart("2", 60, orderly=False))).findings
-    assert one.statement.endswith("after 15.0 s.")
+    assert one.statement.endswith("at most 15.0 s.")
 
 
 def test_one_broker_that_comes_back_without_an_orderly_stop_or_too_late_is_none():

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from facts_builder import at, episode, facts, positions, series
 from group_builder import GROUP, TOPIC, connected, listings, queue
+from kafka_builder import GROUP as KAFKA
+from kafka_builder import coordinator
 
 from mqlab.detectors import consumer_offline
+from mqlab.facts import Position
 from mqlab.findings import Severity
 from mqlab.rows import Tally
 
@@ -168,3 +171,26 @@ def test_only_the_groups_own_ledger_tells_that_it_read(rows, severity):
 )  # fmt: skip
 def test_members_that_are_soon_back_or_not_known_to_be_gone_are_no_outage(rows):
     assert found(rows) == []
+
+
+HELD = [
+    ("10:01:36 empty 2\n10:03:23 new {a1}", (96, 203, 1630, (1600, 1800))),
+    ("10:01:36 empty 2", (96, 220, 1800, None)),
+    ("", (100, 220, 1800, None)),
+    ("10:00:50 empty 2\n10:00:55 new {a1}\n10:00:58 stable 3 1", (100, 220, 1800, None)),
+]
+
+
+@pytest.mark.parametrize(("lines", "known"), HELD, ids=["both", "the begin", "none", "an earlier gap"])
+def test_a_coordinator_tells_when_the_group_was_empty_and_listings_bound_it(lines, known):
+    rows = [
+        Position(at(second), KAFKA, "invoices", "0", min(second, 100) * 10, 600 + second * 10, 0, who, None, None,
+                 f"describe.{second}.txt", 2, "")
+        for second in range(0, 221, 20)
+        for who in ("a" if second < 100 or second == 220 else None,)
+    ]  # fmt: skip
+    (one,) = consumer_offline.detect(facts(rows, coordinator(lines) if lines else [])).findings
+
+    low, high = (one.measures.get(f"pending_records_{end}") for end in ("low", "high"))
+    begin, end = (when.timestamp() - at(0) for when in (one.started_at, one.ended_at))
+    assert (begin, end, one.measures["pending_records"], (low, high) if low else None) == known

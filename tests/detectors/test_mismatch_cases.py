@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from facts_builder import episode, facts
+from facts_builder import at, episode, facts
 from group_builder import GROUP, TOPIC, allocated, broker_log, listing, listings, queue, queues, told
 
 from mqlab.detectors.subscription_mismatch import detect
@@ -25,10 +27,11 @@ FLIPS = tuple(
 )
 
 
-def trades(stuck, count=4):
+def trades(stuck, count=4, until=400):
     """Queues of which the *stuck* ones are read for 100 s only."""
     return [
-        queue(f"broker-a/{n}", [(100, 3, 3), (300, 3, 0 if n in stuck else 3)], topic="TRADES") for n in range(count)
+        queue(f"broker-a/{n}", [(100, 3, 3), (until - 100, 3, 0 if n in stuck else 3)], topic="TRADES")
+        for n in range(count)
     ]
 
 
@@ -124,3 +127,23 @@ def test_other_tags_of_the_same_topic_leave_no_queue_without_a_reader():
     one = only(listings(0, 400, 20, A, B), tags, stuck)
     assert (one.certainty, one.measures) == (Certainty.LIKELY, {})
     assert "the newest subscription wins" in one.statement
+
+
+def status(when, ends, topic="TRADES"):
+    """topicStatus: where the queues of a topic end, of no group."""
+    shown = [queue(f"broker-a/{n}", [], topic=topic, ahead=end) for n, end in enumerate(ends)]
+    return [replace(one, group=None, committed=None, at=at(when)) for rows in shown for one in rows]
+
+
+def test_what_waits_is_told_by_whoever_told_of_the_queues_last():
+    known = (listings(0, 340, 20, A, B), FLIPS, trades({2, 3}, until=340))
+    plain, hidden = only(*known), only(*known, status(345, [1040] * 4))
+    assert (plain.measures["pending_records"], plain.measures["peak_lag"]) == (1440, 1440)
+    assert (hidden.measures["pending_records"], hidden.measures["peak_lag"]) == (1480, 1480)
+    assert "1,480 messages are waiting" in hidden.statement
+    assert only(*known, status(345, [1040] * 4, "OTHERS")).measures == plain.measures
+
+
+def test_what_came_after_it_was_over_is_not_what_waited_because_of_it():
+    known = (listings(0, 420, 20, A, B), FLIPS, trades({2, 3}))
+    assert only(*known, status(420, [1260] * 4)).measures == only(*known).measures

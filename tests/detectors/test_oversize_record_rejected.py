@@ -104,6 +104,14 @@ def test_a_burst_is_over_where_much_longer_than_between_its_records_nothing_fail
     }
 
 
+def test_a_long_pause_before_does_not_keep_it_open():
+    lines = [refused(n, BROKER_SIDE) for n in (0, 300, 375)]
+    ends = [facts(PRINTED, *lines, log(last=last)) for last in ("10:08", "10:09")]
+    told = [oversize_record_rejected.detect(known).findings[0] for known in ends]
+    assert [one.ongoing for one in told] == [True, False]
+    assert told[0].statement.endswith("was at 10:06:15 UTC; the material ends before the next was due.")
+
+
 def test_a_limit_is_named_only_where_no_topic_has_another():
     server = settings("at owner key value\n10:00 1 message.max.bytes 1048588", scope="broker")
     topic = settings("at owner key value\n10:00 orders max.message.bytes 262144", scope="topic")

@@ -108,6 +108,13 @@ def test_a_loop_is_proven_by_leaves_and_by_polls_that_were_too_long():
     assert others(WHOLE) == []
 
 
+def test_the_safe_number_names_the_pace_from_which_it_comes():
+    mixed = facts(LOOP, TOLD, CALM, SLOW[:-1], *worked("a", (138, 500, 48.0)), SET)
+    (one,) = detect(mixed).findings
+    assert "= 46.5 s, at most 156 of the slowest (96.0 ms) fit." in one.statement
+    assert "(156 of the slowest just fit, 78 leave" in one.remedy
+
+
 def test_the_guilty_member_is_named_and_the_others_are_not():
     (one,) = detect(WHOLE).findings
     assert one.facts["members"] == "a"

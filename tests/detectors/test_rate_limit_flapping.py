@@ -43,6 +43,14 @@ def test_lives_that_carry_the_limit_times_their_length_are_proven():
     assert [place.why for place in one.evidence[:2]] == ["the limit", "limit times life"]
 
 
+def test_who_gave_the_connection_up_is_told_by_who_said_so():
+    (own,) = detect(facts(edge(), at_the_proxy(), LIMIT)).findings
+    assert "until it gives up waiting for their answers" in own.statement
+    told = broker(turns("edge", ["10.0.0.15"], every=[35, 55, 55, 55], also="k20 c1"))
+    (other,) = detect(facts(told, at_the_proxy(), LIMIT)).findings
+    assert "until its connection ends" in other.statement
+
+
 def test_a_takeover_line_for_each_life_changes_nothing():
     told = broker(turns("edge", ["10.0.0.15"], every=[35, 55, 55, 55], also="k20 c1"))
     (one,) = detect(facts(edge(), at_the_proxy(), LIMIT, told)).findings

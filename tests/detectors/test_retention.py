@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from facts_builder import at, episode, facts, log
 from kafka_builder import TOPIC, coordinator
 from loss_builder import (
@@ -45,6 +46,20 @@ def test_what_was_deleted_between_the_position_and_the_log_start_is_lost():
     assert said(retention_loss, *rows, log_starts("10:05:30 0 500")) == [("CRITICAL", "PROVEN", 400)]
 
 
+@pytest.mark.parametrize(
+    ("starts", "span"),
+    [
+        ("10:00:50 0 90\n10:02:00 0 200\n10:03:00 0 400\n10:04:00 0 500\n10:06:00 0 700", ("10:02", "10:04")),
+        ("10:02:00 0 200", ("10:02", "10:05:07")),
+        ("10:05:30 0 500", ("10:05:07", "10:05:07")),
+    ],
+    ids=["from the first unread record to the last", "only its begin", "seen after somebody came back"],
+)
+def test_it_lasts_while_unread_records_are_deleted_and_not_from_when_they_were_written(starts, span):
+    (loss,) = retention_loss.detect(facts(AWAY, BACK, AFTER, EARLIEST, log_starts(starts))).findings
+    assert (loss.started_at.timestamp(), loss.ended_at.timestamp()) == tuple(map(at, span))
+
+
 def test_a_group_without_members_is_what_retention_loss_comes_of_and_not_what_it_brings():
     (loss,) = retention_loss.detect(facts(AWAY, BACK, AFTER, EARLIEST)).findings
     empty = replace(loss, incident="consumer-offline", started_at=loss.started_at)
@@ -61,7 +76,7 @@ def test_ids_and_offsets_agree():
     (finding,) = retention_loss.detect(facts(rows)).findings
     assert finding.subject == f"billing/{TOPIC}"
     assert finding.statement.startswith(f"Retention deleted 400 records of partition 0 of {TOPIC} before billing read")
-    assert finding.started_at.timestamp() == at("10:01")
+    assert (finding.started_at.timestamp(), finding.ended_at.timestamp()) == (at("10:05"), at("10:05"))
     assert not finding.ongoing
     assert "consumer-offline" in finding.explains
     assert [e.why for e in finding.evidence][-1] == "the log start went past it"

@@ -53,6 +53,13 @@ def test_retries_whose_attempts_fall_and_that_are_counted_are_proven():
     assert found(*OLD, retries(4, 3, 2, reason="NETWORK_EXCEPTION"), RETRIED, SENT) == [("app", "PROVEN", "CRITICAL")]
 
 
+def test_what_verifies_the_repair_is_named_as_it_was_read():
+    (one,) = retry_amplification.detect(facts(*OLD, retries(4, 3, 2), RETRIED, SENT)).findings
+    assert one.verify.startswith('increase(producer_record_retries{client_id="app"}[10m]) = 0, and')
+    (one,) = retry_amplification.detect(facts(*OLD, retries(4, 3, 2))).findings
+    assert one.verify.startswith("record-retry-total (JMX) of app does not rise, and")
+
+
 def test_endless_retries_fall_from_the_largest_number():
     both = (2_147_483_646, 2_147_483_645)
     assert found(*NEW, retries(*both), RETRIED, SENT) == [("app", "PROVEN", "WARNING")]

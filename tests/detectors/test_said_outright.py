@@ -553,3 +553,27 @@ def test_the_cause_that_is_told_is_the_one_that_the_lines_hint_at():
 def test_a_loopback_address_that_a_broker_advertises_is_told_from_a_bootstrap_address(line, number):
     error = known_errors()["librdkafka-connect-failed"]
     assert error.cause([(None, line)]) == error.causes[number]
+
+
+BEATS = known_errors()["kraft-heartbeat-lost"]
+
+
+def _beats(*moments, error="REQUEST_TIMED_OUT"):
+    text = f"WARN [BrokerLifecycleManager id=1] Broker 1 sent a heartbeat request but received error {error}."
+    return [said(BEATS, when, source="logs/server.log", reason=error, text=text) for when in moments]
+
+
+def test_a_client_that_starts_accounts_for_no_heartbeat_of_a_broker_and_a_broker_that_starts_does():
+    held = log("logs/server.log", "kafka-broker-log", "10:00", "11:00")
+    client = [*settings("at owner key value\n10:30 app acks all"), episode("settings-printed", 1800, "clients/app.log")]
+    assert found("quorum-lost", held, client, _beats(1860, 2400)).measures["lines"] == 2
+    started = episode("broker-started", 1800, "logs/server.log")
+    assert found("quorum-lost", held, started, _beats(1860, 2400)).measures["lines"] == 1
+
+
+def test_a_controller_that_answers_too_late_is_no_missing_one():
+    held = log("logs/server.log", "kafka-broker-log", "10:00", "11:00")
+    late = found("quorum-lost", held, _beats(1860, 2400, 2460))
+    assert "Most often: a controller that answers, but does not get to it in time" in late.statement
+    other = found("quorum-lost", held, _beats(1860, 2400, 2460, error="STALE_BROKER_EPOCH"))
+    assert "Most often: no active controller" in other.statement

@@ -418,3 +418,37 @@ def test_a_static_member_that_is_never_seen_again_may_have_been_stopped():
     assert (result.findings, result.rejected) == (
         (), f"{GROUP}: 1 expulsion: the member is a static member, which says nothing when it stops",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("last", [60, 58, 56])
+def test_the_coordinator_heard_a_member_until_the_session_timeout_before_it_expelled_it(last):
+    one = found(EXPELLED, WOKE, steady("a", 4, last), steady("a", 82, 220), FAST, SET)
+    assert one.started_at.timestamp() == at(60)
+
+
+def test_each_member_that_stood_still_is_told_with_its_own_time():
+    broker = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id None
+        10:00:03 stable 1 2
+        10:01:10 expired {a1}
+        10:01:10 preparing 1 removing member {a1} on heartbeat expiration
+        10:01:24 stable 2 2
+        10:02:10 expired {b1}
+        10:02:10 preparing 2 removing member {b1} on heartbeat expiration
+        10:02:24 stable 3 2
+    """)
+    logs = [
+        client(name, f"""
+            10:00:03 joined 1 {{{name}1}}
+            10:{back} failed
+            10:{back} joined 3 {{{name}2}}
+        """)
+        for name, back in (("a", "01:22"), ("b", "02:18"))
+    ]  # fmt: skip
+    work = (steady("a", 4, 60), steady("a", 82, 220), steady("b", 4, 120), steady("b", 138, 220))
+
+    assert "stood still, a for up to 22.0 s and b for up to 18.0 s" in found(broker, logs, work, SET).statement
+    assert (
+        "its process stood still for up to 22.0 s"
+        in found(EXPELLED, WOKE, STOOD[:29], steady("a", 82, 220), FAST, SET).statement
+    )

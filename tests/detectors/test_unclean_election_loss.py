@@ -55,7 +55,7 @@ def test_what_a_replica_lacked_that_was_not_in_sync_is_lost_though_consumers_had
     assert finding.measures == {"lost_records": 54, "lost_records_read_before": 54, "acknowledged_records": 955}
     assert "Broker 1, which was not in sync, became leader of orders-0 at offset 100" in finding.statement
     assert "Consumers had read 54 of them before" in finding.statement
-    assert found(*ALL, rule=acks1_failover_loss) == "orders-0 was lost by another mechanism: unclean-election-loss"
+    assert found(*ALL, rule=acks1_failover_loss) == "what orders-0 lost is explained by unclean-election-loss"
 
 
 def test_whatever_the_acks_an_unclean_election_is_the_mechanism():

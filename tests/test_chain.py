@@ -261,7 +261,7 @@ def test_messages_that_only_receivers_note_count_at_no_stage():
     """)
     (chain,) = chains(facts(rows, sink(911)))
     assert {s.messages for s in chain.stages} == {900}
-    assert chain.notes == ("12 more are in receivers' ledgers only: no publisher's ledger has them",)
+    assert chain.notes == ("12 more were received from publishers without a ledger in the material",)
 
 
 def test_topics_that_the_bridge_never_took_are_not_missing():

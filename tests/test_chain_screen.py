@@ -40,7 +40,7 @@ DEAD = Chain(
         stage(Step.STORED, 5640, how="what was handled had been stored"), stage(Step.HANDLED, 5640, "etl"),
     ),
     (gap(Whereabouts.QUEUED, 1480, "b1", since=at("10:01:01")),),
-    ("9 more are in receivers' ledgers only: no publisher's ledger has them",),
+    ("9 more were received from publishers without a ledger in the material",),
 )  # fmt: skip
 
 ROW = "published 7,120 -> bridge 5,640 -> Kafka telemetry 5,640 -> etl 5,640; 1,480 in the queue of b1 (offline"
@@ -156,7 +156,7 @@ def test_the_audit_shows_stages_shares_and_where_the_missing_are():
         "MISSING  1,480 in the queue of b1 (offline since 10:01:01)",
         "           by ids",
         "           logs/mosquitto.log:12  1800007260: Client b1 disconnected.",
-        "         9 more are in receivers' ledgers only: no publisher's ledger has them",
+        "         9 more were received from publishers without a ledger in the material",
     ]
 
 

@@ -96,7 +96,7 @@ def ended(incident="retry-amplification", **more):
 
 def test_what_has_ended_needs_nothing_at_once_and_its_advice_is_for_the_next_time():
     told_now, before = ended()
-    assert told_now.mitigate == f"It has ended. Before it comes back: {before.mitigate}"
+    assert told_now.mitigate == f"It has ended. To be ready for the next time: {before.mitigate}"
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.known_errors import WORKS_AGAIN, KnownError, of_class
+from mqlab.mqtt.reconnects import links
 from mqlab.rocketmq.name_servers import is_name_server
 from mqlab.rows import GRID
 from mqlab.shared import benign_lines
@@ -117,6 +118,9 @@ class Rule:
         if self.INCIDENT == "host-starved" and (at_once := _at_once(facts)):
             seen = say("at-once", brokers=len(at_once))
             return Result(missing=(say("no-pauses"),), seen=seen, evidence=tuple(e.first for e in at_once))
+        told = facts.of_kind(*of_class(self.INCIDENT)) if self.INCIDENT == _UNREACHABLE else ()
+        if told and all(_is_of_its_link(facts, e) for e in told):
+            return Result(rejected=say("its-link", clients=_names(owner(facts, e) for e in told)))
         if any(c.role.is_log for c in facts.coverage):
             return CLEAR
         return Result(missing=(say("no-logs"),))
@@ -182,6 +186,8 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
         error = next((e for e in errors[episode.kind] if e.says(episode.reason, episode.first.text)), None)
         if error and error.by_broker and is_name_server(facts, episode.peer):
             continue
+        if incident == _UNREACHABLE and _is_of_its_link(facts, episode):
+            continue
         if error and not any(_is_before(other, episode) for other in _causes(facts, error, episode)):
             by_source.setdefault(episode.source, []).append((error, episode))
     known = benign_lines.starts(facts)
@@ -193,6 +199,28 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
         at_begin = goes_on and all(not error.fatal and known.at_begin(e, _worked(facts, e)) for error, e in left)
         if not (at_begin or (left and _is_one_that_passed(facts, left))):
             yield from left
+
+
+_UNREACHABLE = "broker-unreachable"
+_REFUSES = re.compile(r"\brefused", re.IGNORECASE)
+"""A host that refuses is reached: no link fails there."""
+
+
+def _is_of_its_link(facts: Facts, episode: Episode) -> bool:
+    """The client that finds no way to the broker lost its link then, which is proven: no trouble besides."""
+    if _REFUSES.search(episode.reason or "") or _REFUSES.search(episode.first.text):
+        return False
+    who = owner(facts, episode)
+    away = [
+        (loss.begins, loss.following.since)
+        for link in (one for group in links(facts) for one in group)
+        if link.sure and link.client_id == who
+        for loss in link.losses
+    ]
+    return bool(away) and all(
+        at is not None and any(a <= at <= b for a, b in away if a is not None and b is not None)
+        for at in (episode.first_at, episode.last_at)
+    )
 
 
 def _explained(facts: Facts, known: benign_lines.Starts, error: KnownError, episode: Episode) -> bool:
@@ -273,6 +301,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         cleared=cleared,
         well=bool(well),
         connected=span(e.first_at for e in connected)[1],
+        meanwhile=_meanwhile(facts, own) if connected else None,
         excused=_excused(facts, said),
         cause=lead.cause((e.reason, e.first.text) for error, e in said if error is lead),
         check=lead.check,
@@ -301,6 +330,14 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
             WORKS_AGAIN: say("works-again", at=moment(again)) if again else None,
         },
     )
+
+
+def _meanwhile(facts: Facts, own: Sequence[Episode]) -> int:
+    """How often those who said it were connected between their first and last line: it was no single outage."""
+    since, until = span(at for e in own for at in (e.first_at, e.last_at))
+    made = {(c.source, c.first_at) for e in own for c in connections(facts, e)}
+    inside = [(source, at) for source, at in made if at and since and until and since < at < until]
+    return max(Counter(source for source, _ in inside).values(), default=0)
 
 
 def _excused(facts: Facts, said: Sequence[_Said]) -> int:

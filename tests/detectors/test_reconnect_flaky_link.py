@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from facts_builder import at, facts
+from facts_builder import at, episode, facts
 from mqtt_builder import broker, client, clock, turns
 
+from mqlab.detectors import known_errors
 from mqlab.detectors.reconnect_flaky_link import detect
 from mqlab.findings import Certainty, Severity
 
@@ -52,6 +53,25 @@ def test_a_link_is_lost_after_the_last_packet_which_the_broker_waits_for():
     assert "the returns came 30.0 s (27.5 s to 42.5 s) after the last packet (median)" in one.statement
     short = detect(facts(seen(tram(lives=(10, 50, 38, 120))))).findings[0]
     assert short.started_at.timestamp() == at(0), "not before it was connected"
+
+
+def test_a_client_that_finds_no_way_to_the_broker_while_its_link_fails_has_no_second_trouble():
+    rule = next(one for one in known_errors.RULES if one.INCIDENT == "broker-unreachable")
+
+    def found(when, client="tram", reason="no route to host"):
+        told = [
+            episode("error:go-dial-failed", s, "clients/app.log", client_id=client, reason=reason,
+                    text=f"dial tcp 10.0.0.9:1883: connect: {reason}", line=int(s))
+            for s in when
+        ]  # fmt: skip
+        return rule.detect(facts(seen(tram()), told))
+
+    within = (47, 103, 160)
+    assert found(within).findings == ()
+    assert found(within).rejected.startswith("tram: no way to the broker only while its own link had failed")
+    others = ({"when": (47, 60, 160)}, {"when": within, "client": "bus"}, {"when": within, "reason": "refused"})
+    assert [found(**other).rejected for other in others] == [None] * 3
+    assert found(range(400, 1200, 10)).findings
 
 
 def test_where_no_keep_alive_is_told_the_loss_is_only_said_to_be_older_than_the_timeout():

@@ -109,6 +109,16 @@ def test_what_a_client_would_say_again_at_once_is_over_after_seconds_of_silence(
     assert (found("route-missing", log("clients/app.log", "application-log", "10:00", end), once) is None) is is_over
 
 
+def test_connections_between_the_lines_make_several_outages_of_one_span():
+    error = LEAD["broker-unreachable"]
+    between = [episode("connection-made", 1800 + n, "clients/app.log") for n in (95, 195)]
+    after = episode("connection-made", 2200, "clients/app.log")
+    told = again(error, 1800, 300, source="clients/app.log")
+    one = found("broker-unreachable", LOG, told, between, after)
+    assert "Connected 2 times in between, and again at 10:36:40 UTC." in one.statement
+    assert "Connected again at 10:36:40 UTC." in found("broker-unreachable", LOG, told, after).statement
+
+
 def test_a_disturbance_that_passes_is_a_notice_and_one_that_comes_again_after_good_times_too():
     error = LEAD["broker-unreachable"]
     assert found("broker-unreachable", LOG, again(error, 1800, 100)).severity is NOTICE

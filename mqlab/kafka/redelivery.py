@@ -71,6 +71,8 @@ class Repeats:
     by_change: tuple[tuple[Change, int], ...]
     """Extra ones by the last change before they were handled again; where that is not known, by the change that
     followed their first handling."""
+    handlings: tuple[tuple[float, float, int], ...]
+    """When records were handled before a change, that change, and how many were handled again after it."""
     fitting: int
     """Of those, the ones whose handling before was after the last commit before the change."""
     at_most: bool
@@ -105,12 +107,15 @@ def changes(facts: Facts, group: str) -> tuple[Change, ...]:
 
 
 def extra(facts: Facts, group: str, since: float, until: float, without: Sequence[float] = ()) -> int:
-    """Times that a record was handled again because partitions changed hands from *since* to *until*.
+    """Times that a record was handled again that was handled from *since* to *until*, or changed hands then.
 
     What followed the changes at the moments *without* had another reason.
     """
-    changed = [pair for one in repeats(facts) if one.group == group for pair in one.by_change]
-    return sum(times for change, times in changed if since <= change.at <= until and change.at not in without)
+    handled = [row for one in repeats(facts) if one.group == group for row in one.handlings]
+    ours = (
+        times for before, at, times in handled if at not in without and any(since <= m <= until for m in (before, at))
+    )
+    return sum(ours)
 
 
 def commit_gap(facts: Facts, group: str, topic: str) -> float | None:
@@ -129,12 +134,13 @@ def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeat
     doubled = [(d, noted) for d, noted in own if len(noted) > 1]
     known = changes(facts, group)
     behind: dict[int, int] = defaultdict(int)
-    fitting, commits, span = 0, _commits(facts, group, topic), list[float]()
+    fitting, commits, span, handlings = 0, _commits(facts, group, topic), list[float](), Counter[tuple[float, float]]()
     for delivery, noted in doubled:
         for before, again, number in _handlings(delivery, sources, noted, known):
             span.append(again)
             if number is not None:
                 behind[number] += delivery.messages
+                handlings[before, known[number].at] += delivery.messages
                 last = _last_commit(commits.get(delivery.queue, ()), known[number].at)
                 fitting += delivery.messages if last is None or before + GRID >= last else 0
     return Repeats(
@@ -148,6 +154,7 @@ def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeat
         sources=tuple(sorted({s for _, noted in own for s in noted})),
         span=(min(span, default=0.0), max(span, default=0.0)),
         by_change=tuple((known[number], behind[number]) for number in sorted(behind)),
+        handlings=tuple((*moments, times) for moments, times in sorted(handlings.items())),
         fitting=fitting,
         at_most=any(f.overwritten for f in facts.fates if f.topic == topic),
     )

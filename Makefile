@@ -74,7 +74,7 @@ site: setup ## build docs/ as a site into build/site, every link checked; it ope
 	@echo build/site/index.html
 
 texts: setup ## bring the message catalogues of mqlab/languages up to date with the texts
-	$(BIN)/python -m mqlab.languages
+	$(BIN)/python docs/site/catalogues.py
 
 bench: setup ## measure reading speed on generated logs
 	$(BIN)/python -m bench

@@ -1,15 +1,24 @@
-"""Every fixed text that people read in tables, TOML, and notebooks, for the catalogues of other languages."""
+"""Bring the catalogues of other languages up to date with the fixed texts that people read in tables and notebooks.
+
+New ones wait for their translation; what stands in rooms (``mqlab/words``) and terms (``terms.po``) are kept by hand.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mqlab.bundled import notebooks
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import write_po
 
-PACKAGE = Path(__file__).parents[1]
+from mqlab.bundled import notebooks
+from mqlab.languages import ENGLISH, LANGUAGES
+from mqlab.languages.fixed import messages
+
+PACKAGE = Path(__file__).parents[2] / "mqlab"
 _WORD = re.compile(r"[A-Za-z]*[a-z]{2}[a-z]*")
 _CODE = re.compile(r"`[^`]*`")
 
@@ -78,3 +87,22 @@ def texts() -> dict[str, dict[str, str]]:
                 seen.add(text)
                 found[name][text] = file
     return found
+
+
+def update(language: str) -> int:
+    """Write the catalogues of *language*, and return how many texts are not translated."""
+    known, missing = dict(messages(language)), 0
+    for name, found in texts().items():
+        catalogue = Catalog(locale=language, project="mqlab", fuzzy=False)
+        for text, file in found.items():
+            catalogue.add(text, known.get(text, ""), locations=[(file, 0)]).flags.clear()
+            missing += text not in known
+        with (PACKAGE / "languages" / language / f"{name}.po").open("wb") as stream:
+            write_po(stream, catalogue, width=0, omit_header=True, include_lineno=False)
+    return missing
+
+
+if __name__ == "__main__":
+    for one in LANGUAGES:
+        if one != ENGLISH:
+            sys.stdout.write(f"{one}: {update(one)} texts without translation\n")

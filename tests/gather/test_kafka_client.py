@@ -37,7 +37,7 @@ def test_a_wrong_password_is_shown_to_one_broker_once_and_the_rest_is_gathered(t
     assert [(one.connections, one.logins) for one in brokers] == [(1, 1), (0, 0), (0, 0)]
     (told,) = capsys.readouterr().err.splitlines()
     assert told == (
-        f"mqlab: login, once in vain: at {brokers[0].address} (SASL authentication error: "
+        f"mqlab: login failed once: at {brokers[0].address} (SASL authentication error: "
         "Invalid username or password); no broker of the cluster is asked again"
     )
     said = json.loads((tmp_path / "b/manifest.json").read_text())

@@ -84,7 +84,7 @@ def _others(lead: Finding, besides: Sequence[Finding]) -> Iterator[str]:
 def _what(lead: Finding) -> str:
     """When it was, what happened, and to whom."""
     begin, end = lead.started_at, lead.ended_at
-    goes_on = end is None or lead.ongoing
+    goes_on = end is None or lead.goes_on
     spans = begin is not None and end is not None and end != begin and not goes_on
     at_once = sudden(lead.incident)
     return say(

@@ -4,13 +4,16 @@ import pytest
 from facts_builder import at, facts, log, settings
 from kafka_builder import GROUP, coordinator, held
 from message_builder import fates
+from said import told
 
-from mqlab.detectors import reprocess_duplicates
+from mqlab.detectors.reprocess_duplicates import detect, say
 from mqlab.facts import Position
 from mqlab.findings import Certainty, Severity
 from mqlab.kafka.member_ledgers import ledgers
 from mqlab.kafka.redelivery import commit_gap
+from mqlab.kafka.rows import Behind, Trigger
 from mqlab.rows import Batch, Client, Delivery, Tally
+from mqlab.words import room
 
 TOPIC = "invoices"
 A, B = "clients/a-processed.csv", "clients/b-processed.csv"
@@ -50,11 +53,16 @@ SCALED = coordinator(
 
 
 def found(*rows):
-    """(severity, certainty, extra copies) of each finding; else why not."""
-    result = reprocess_duplicates.detect(facts(*rows))
+    """(severity, certainty, extra copies) of each finding; else why it was rejected, what is missing, or clear."""
+    result = detect(facts(*rows))
     if result.findings:
         return [(f.severity, f.certainty, f.measures["duplicated_records"]) for f in result.findings]
-    return result.rejected or (f"missing {result.missing[0]}" if result.missing else "clear")
+    return result.rejected or result.missing or "clear"
+
+
+def after(repeats, trigger, behind=None, **more):
+    """What the statement says of repeats after a kind of change."""
+    return say("after", repeats=repeats, change=room("rebalances")("what", trigger=trigger, behind=behind), **more)
 
 
 MEMBERS = members("a", "b")
@@ -63,11 +71,12 @@ MANY = [handled(50, 900, A), handled(110, 900, A, B)]
 
 def test_records_of_two_members_before_a_change_were_handed_out_again():
     assert found(MEMBERS, SCALED, *MANY, commits(100), LOG) == [(Severity.CRITICAL, Certainty.PROVEN, 900)]
-    (finding,) = reprocess_duplicates.detect(facts(MEMBERS, SCALED, *MANY, LOG)).findings
+    (finding,) = detect(facts(MEMBERS, SCALED, *MANY, LOG)).findings
     assert finding.subject == "billing/invoices"
     assert finding.started_at.timestamp() == at(120)
     assert finding.measures["records_handled"] == 1800
-    assert "900 of 1,800 records" in finding.statement
+    shown = told(finding.statement)
+    assert (shown["repeated_records"], shown["records_handled"]) == (900, 1800)
     assert finding.evidence[0].text.startswith("Preparing to rebalance group billing")
 
 
@@ -80,9 +89,11 @@ TWICE = coordinator(
 
 def test_what_is_handled_again_follows_the_last_change_before_that_and_ends_with_it():
     again = [handled(50, 900, A), handled(110, 40, A, B, times=(115, 124)), handled(120, 8, A, B, times=(126, 151))]
-    (finding,) = reprocess_duplicates.detect(facts(MEMBERS, TWICE, *again, LOG)).findings
-    assert "40 after heartbeat expiry" in finding.statement
-    assert "8 after join" in finding.statement
+    (finding,) = detect(facts(MEMBERS, TWICE, *again, LOG)).findings
+    assert told(finding.statement)["after"] == [
+        after(40, Trigger.HEARTBEAT_EXPIRY),
+        after(8, Trigger.JOIN, Behind.START),
+    ]
     assert (finding.started_at.timestamp(), finding.ended_at.timestamp()) == (at(124), at(151))
 
 
@@ -92,9 +103,9 @@ def test_what_was_handled_again_before_any_change_of_members_is_of_none():
         handled(60, 300, A, A, B, times=(61, 62, 130)),
         handled(60, 500, A, A, times=(61, 62)),
     ]
-    (finding,) = reprocess_duplicates.detect(facts(MEMBERS, KILLED, *copies, LOG)).findings
+    (finding,) = detect(facts(MEMBERS, KILLED, *copies, LOG)).findings
     assert finding.certainty is Certainty.LIKELY
-    assert ": 300 after heartbeat expiry" in finding.statement
+    assert told(finding.statement)["after"] == [after(300, Trigger.HEARTBEAT_EXPIRY)]
 
 
 def test_each_time_beyond_the_first_counts():
@@ -123,11 +134,12 @@ def test_a_few_after_a_leave_that_nobody_explains_are_no_crash():
 def test_repeats_of_a_log_that_went_back_may_be_copies_of_its_producer():
     table = f"queue from to at over handled\n0 0 99 10:01:50 no {A}+{B}\n0 0 9 10:01:40 {{}} {A}"
     own = members("a", "b"), SCALED, handled(110, 100, A, B), LOG
-    for over, bound in (("yes", "at most "), ("no", "")):
+    for over, at_most in (("yes", True), ("no", False)):
         gone = fates(table.format(over), topic=TOPIC)
-        (finding,) = reprocess_duplicates.detect(facts(*own, gone)).findings
-        assert f": {bound}100 after join" in finding.statement
-        assert all(bound in place.why for place in finding.evidence if "handled again" in place.why)
+        (finding,) = detect(facts(*own, gone)).findings
+        assert told(finding.statement)["after"] == [after(100, Trigger.JOIN, Behind.START, at_most=at_most)]
+        again = [place.why for place in finding.evidence if place.why.key == "handled-again"]
+        assert {why.values["at_most"] for why in again} == {at_most}
 
 
 def test_what_was_committed_long_before_the_change_was_not_handed_out_for_it():
@@ -140,11 +152,11 @@ def test_copies_without_any_change_are_likely_only():
 
 
 def test_copies_of_which_nothing_but_ledgers_tells_cannot_be_judged():
-    assert found(MEMBERS, handled(110, 900, A, B), LOG).startswith("missing which partitions changed hands")
+    assert found(MEMBERS, handled(110, 900, A, B), LOG) == (say("no-changes"),)
 
 
 def test_one_member_that_notes_a_record_twice_without_a_change_is_its_own_retry():
-    assert found(MEMBERS, handled(110, 900, A, A), LOG).endswith("no partition changed hands: their own retries")
+    assert found(MEMBERS, handled(110, 900, A, A), LOG) == say("own-retries")
 
 
 def test_two_groups_that_read_one_topic_are_no_copies():
@@ -166,12 +178,12 @@ def test_ledgers_without_copies_are_clear():
 
 
 def test_without_ledgers_a_group_that_was_handed_over_cannot_be_judged_and_one_that_was_not_is_clear():
-    assert found(MEMBERS, SCALED, held(4, ("{a1}", "0")), LOG).startswith("missing what the members handled")
+    assert found(MEMBERS, SCALED, held(4, ("{a1}", "0")), LOG) == (say("no-ledgers"),)
     assert found(MEMBERS, coordinator(JOINED), LOG) == "clear"
 
 
 def test_commits_on_a_timer_only_are_told():
     rows = facts(MEMBERS, SCALED, *MANY, commits(60, 75, 90, 105), LOG)
     assert commit_gap(rows, GROUP, TOPIC) == 15
-    (finding,) = reprocess_duplicates.detect(rows).findings
+    (finding,) = detect(rows).findings
     assert finding.measures["commit_interval_seconds"] == pytest.approx(15)

@@ -12,8 +12,9 @@ from mqlab.findings import Certainty, Severity
 from mqlab.kafka import poll_timeout
 
 GROUP, TOPIC = "billing", "invoices"
-PROVEN = [("billing/invoices-3", Certainty.PROVEN)]
-LIKELY = [("billing/invoices-3", Certainty.LIKELY)]
+PROVEN, LIKELY = (
+    [(say("subject", group=GROUP, topic=TOPIC, queue="3"), sure)] for sure in (Certainty.PROVEN, Certainty.LIKELY)
+)
 
 
 def partition(number, stop=None, *, since=0, until=300, owner="a"):

@@ -1,6 +1,7 @@
 """What a text says, as data: a rewording leaves it as it is."""
 
-from mqlab.words import filled
+from mqlab.findings import measured
+from mqlab.words import Text, filled
 from mqlab.words.filling import Measure
 
 
@@ -18,3 +19,8 @@ def _without(text, name):
         return filled(text.room, text.key, {**text.values, name: None})
     except LookupError:
         return None
+
+
+def statement(incident, measures, **values):
+    """What a finding of a class says that has these measures and knows these values."""
+    return Text(incident, "statement", measured(measures) | values)

@@ -45,13 +45,8 @@ def found(*rows):
 def test_ids_at_two_places_that_were_acknowledged_once_are_copies_of_a_retry():
     assert found(*ALL) == [(Certainty.PROVEN, 20)]
     (finding,) = detect(facts(*ALL)).findings
-    assert told(finding.statement) == {
-        "subject": "orders",
-        "ids_stored_twice": 20,
-        "duplicated_records": 20,
-        "retries": 4,
-        "off": True,
-    }
+    copies = {"ids_stored_twice": 20, "duplicated_records": 20}
+    assert told(finding.statement) == {"subject": "orders", "retries": 4, "off": True, **copies}
     assert finding.evidence[0].source == "clients/gateway.log"
 
 

@@ -28,17 +28,9 @@ def test_a_restart_brings_everybody_back_once():
     assert (one.severity, one.certainty, one.subject) == (Severity.NOTICE, Certainty.PROVEN, "mosquitto")
     assert one.measures == {"clients": 40, "clients_before": 40, "down_seconds": 10, "back_seconds": 6}
     assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at("10:05:00"), at("10:05:16"))
-    assert told(one.statement) == {
-        "cause": "restart",
-        "stopped": True,
-        "subject": "mosquitto",
-        "down": at("10:05:00"),
-        "up": at("10:05:10"),
-        "clients": 40,
-        "clients_before": 40,
-        "until": one.ended_at,
-        "back_seconds": 6,
-    }
+    restart = {"cause": "restart", "stopped": True, "subject": "mosquitto", "down": at("10:05"), "up": at("10:05:10")}
+    back = {"clients": 40, "clients_before": 40, "until": one.ended_at, "back_seconds": 6}
+    assert told(one.statement) == restart | back
     assert [place.why for place in one.evidence[:3]] == [say("stops"), say("starts"), say("back")]
 
 

@@ -20,14 +20,8 @@ CAME = came("10:00:00 10:00:05 20 store:6\n10:00:05 10:05:00 120 store:1")
 def test_the_window_again_at_each_connect_is_proven():
     (one,) = detect(facts(LOOP, AGAIN, CAME)).findings
     assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, "store")
-    assert told(one.statement) == {
-        "subject": "store",
-        "redelivered_messages": 100,
-        "connects": 5,
-        "copies": 6,
-        "redelivered_share": 0.5,
-        "why": redeliveries.cause("closed"),
-    }
+    again = {"redelivered_messages": 100, "redelivered_share": 0.5, "connects": 5, "copies": 6}
+    assert told(one.statement) == {"subject": "store", "why": redeliveries.cause("closed"), **again}
     assert one.measures == {
         "redelivered_messages": 100, "redelivered_share": 0.5, "connects": 5, "redelivered_per_connect": 20,
         "copies_of_worst_id": 6, "in_flight_window": 20,

@@ -78,11 +78,8 @@ def test_ids_and_offsets_agree():
     assert said(retention_loss, *rows) == [("CRITICAL", "PROVEN", 400)]
     (finding,) = retention_loss.detect(facts(rows)).findings
     assert finding.subject == f"billing/{TOPIC}"
-    assert told(finding.statement) == {
-        "amount": ways("amount", records=400),
-        "where": room("membership")("partitions", partitions=1, queues=["0"], topic=TOPIC),
-        "group": "billing",
-    }
+    where = room("membership")("partitions", partitions=1, queues=["0"], topic=TOPIC)
+    assert told(finding.statement) == {"amount": ways("amount", records=400), "where": where, "group": "billing"}
     assert (finding.started_at.timestamp(), finding.ended_at.timestamp()) == (at("10:05"), at("10:05"))
     assert not finding.ongoing
     assert "consumer-offline" in finding.explains

@@ -50,12 +50,6 @@ def test_the_safe_number_names_the_pace_from_which_it_comes():
     assert (shown["safe_records_per_poll"], shown["slow"], shown["advised"]) == pytest.approx((156, 0.096, 78))
 
 
-def test_the_guilty_member_is_named_and_the_others_are_not():
-    (one,) = detect(WHOLE).findings
-    assert one.facts["members"] == "a"
-    assert told(one.statement)["named"] == ("a",)
-
-
 def test_the_proof_begins_with_both_sides_of_a_departure():
     (one,) = detect(WHOLE).findings
     assert [(place.why, place.source) for place in one.evidence] == [
@@ -124,8 +118,7 @@ def test_one_poll_that_its_usual_speed_explains_is_a_sum_of_records():
     slow = worked("a", *((when, 100, 9.0) for when in (20, 30, 40)), (90, 500, 45.0))
     batches = (*(b for b in ONCE.batches if b.source != "clients/a.log"), *slow)
     (one,) = detect(replace(ONCE, batches=batches)).findings
-    shown = told(one.statement)
-    assert (shown["records"], shown["each"], shown["product"]) == (500, 0.09, 45)
+    assert told(one.statement).items() >= {"records": 500, "each": 0.09, "product": 45}.items()
 
 
 def test_where_the_mean_would_have_been_in_time_the_longest_poll_is_told():

@@ -52,8 +52,7 @@ def test_a_client_that_the_broker_times_out_again_and_again_has_a_bad_link():
 
 def test_a_link_is_lost_after_the_last_packet_which_the_broker_waits_for():
     (one,) = detect(facts(seen(tram()))).findings
-    shown = told(one.statement)
-    assert (shown["patience"], shown["silent"]) == (22.5, Interval(27.5, 30, 42.5))
+    assert told(one.statement).items() >= {"patience": 22.5, "silent": Interval(27.5, 30, 42.5)}.items()
     short = detect(facts(seen(tram(lives=(10, 50, 38, 120))))).findings[0]
     assert short.started_at.timestamp() == at(0), "not before it was connected"
 
@@ -109,8 +108,7 @@ def test_clients_of_one_place_are_one_finding():
     others = [f"10:00:00 other{n} connected 10.9.0.{n}:1 k15" for n in range(9)]
     (one,) = detect(facts(seen(*units, others))).findings
     assert (one.subject, one.measures["clients"], one.measures["losses"]) == (A, 3, 12)
-    shown = told(one.statement)
-    assert (shown["clients"], shown["address"], shown["names"]) == (3, A, ["tram0", "tram1", "tram2"])
+    assert told(one.statement).items() >= {"clients": 3, "address": A, "names": ["tram0", "tram1", "tram2"]}.items()
 
 
 def test_clients_that_share_a_proxy_with_healthy_ones_are_told_apart():

@@ -60,8 +60,7 @@ def test_all_clients_at_one_instant_without_a_restart_are_the_network():
     rows = fleet(20) + [f"10:07:{10 + n} dev{n} keep-alive" for n in range(20)]
     rows += [f"10:07:4{n % 9} dev{n} connected 10.0.{n}.1:{3000 + n} k20" for n in range(20)]
     (one,) = detect(material(rows)).findings
-    shown = told(one.statement)
-    assert (shown["cause"], shown["down"]) == ("network", at("10:07:10"))
+    assert told(one.statement).items() >= {"cause": "network", "down": at("10:07:10")}.items()
 
 
 def frozen(size=12, stale=1, *, lost="keep-alive"):
@@ -110,8 +109,7 @@ def test_a_nat_gateway_that_forgets_its_ports_is_one_for_those_behind_it():
     for n in range(36):
         rows += [f"10:06:0{n % 10} dev{n} taken-over", f"10:06:0{n % 10} dev{n} connected 10.0.0.1:{5000 + n} k20"]
     (one,) = detect(material(rows)).findings
-    shown = told(one.statement)
-    assert (shown["cause"], shown["address"], shown["subject"]) == ("address", "10.0.0.1", "mosquitto")
+    assert told(one.statement).items() >= {"cause": "address", "address": "10.0.0.1", "subject": "mosquitto"}.items()
     assert (one.measures["clients"], one.measures["clients_before"]) == (36, 36)
 
 

@@ -75,8 +75,7 @@ def test_records_of_two_members_before_a_change_were_handed_out_again():
     assert finding.subject == "billing/invoices"
     assert finding.started_at.timestamp() == at(120)
     assert finding.measures["records_handled"] == 1800
-    shown = told(finding.statement)
-    assert (shown["repeated_records"], shown["records_handled"]) == (900, 1800)
+    assert told(finding.statement).items() >= {"repeated_records": 900, "records_handled": 1800}.items()
     assert finding.evidence[0].text.startswith("Preparing to rebalance group billing")
 
 

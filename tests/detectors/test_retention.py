@@ -219,8 +219,7 @@ def test_numbers_are_those_of_the_last_look_and_what_was_deleted_since_is_told()
     ]  # fmt: skip
     (finding,) = retention_loss.detect(facts(stopped)).findings
     assert dict(finding.measures) == {"lost_records": 400.0, "pending_records": 400.0, "partitions": 1.0}
-    shown = told(finding.statement)
-    assert (shown["ongoing"], shown["pending_records"], shown["since_look"]) == (True, 400, 200)
+    assert told(finding.statement).items() >= {"ongoing": True, "pending_records": 400, "since_look": 200}.items()
 
 
 def test_where_nobody_looked_at_it_since_the_brokers_word_counts():

@@ -50,8 +50,7 @@ def test_a_loss_that_the_brokers_counter_confirms_is_proven():
     assert one.measures["lost_records"] == 1400
     assert one.measures["survivors"] == 1000
     assert one.facts["survived"] == say("survived", kept="oldest")
-    shown = told(one.statement)
-    assert (shown["state"], shown["gone"], shown["back"]) == (Reader.AWAY, at(60), at(300))
+    assert told(one.statement).items() >= {"state": Reader.AWAY, "gone": at(60), "back": at(300)}.items()
 
 
 def test_survivors_that_are_as_many_as_the_queue_holds_prove_it_without_a_counter():

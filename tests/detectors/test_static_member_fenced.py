@@ -49,8 +49,7 @@ def test_two_processes_that_take_turns_are_proven():
     (one,) = detect(facts(runs("a"), runs("b"), TURNS, LOGS)).findings
     assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, SUBJECT)
     assert one.measures == {"fencings": 3, "swaps": 3, "processes": 2}
-    shown = told(one.statement)
-    assert (shown["processes"], shown["names"]) == (2, ("clients/a", "clients/b"))
+    assert told(one.statement).items() >= {"processes": 2, "names": ("clients/a", "clients/b")}.items()
 
 
 def test_fencings_of_one_known_process_are_likely_only():

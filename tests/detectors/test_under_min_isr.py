@@ -150,8 +150,7 @@ def test_records_that_expired_count_as_failed_without_a_ledger():
     )
     (finding,) = under_min_isr.detect(facts(refused(), expired, PRODUCER)).findings
     assert finding.measures["failed_records"] == 409
-    shown = told(finding.statement)
-    assert (shown["failed_records"], shown["counted_by"]) == (409, by("lines"))
+    assert told(finding.statement).items() >= {"failed_records": 409, "counted_by": by("lines")}.items()
     errors = series("producer.record_errors", [0, *[0] * 12, 200, *[412] * 20], client_id="gateway", instance="g:1")
     (counted,) = under_min_isr.detect(facts(refused(), expired, errors, PRODUCER)).findings
     assert counted.measures["failed_records"] == 412

@@ -4,10 +4,11 @@ import pytest
 from facts_builder import episode, facts, series
 from mqtt_builder import broker
 from mqtt_mail import mail, noted
+from said import told
 
-from mqlab.detectors.acl_silent_drop import detect
+from mqlab.detectors.acl_silent_drop import detect, say
 from mqlab.facts import Setting
-from mqlab.findings import Certainty
+from mqlab.findings import Certainty, Result
 
 LOG = broker(
     """
@@ -61,7 +62,7 @@ def test_a_reader_that_is_refused_and_whose_ledger_nobody_knows_is_not_cleared()
     rules = acl("hist read site/+/status\nagent readwrite site/#")
     found = detect(facts(LOG, CONF, rules, SUBSCRIBED, wall, noted(some)))
     assert (found.findings, found.rejected) == ((), None)
-    assert found.missing == ("what came to hist, which the rules refuse topics that it wants",)
+    assert found.missing == (say("no-receivers", clients=["hist"]),)
 
 
 def test_a_publisher_whose_user_is_not_known_is_refused_only_if_everybody_is():
@@ -90,8 +91,7 @@ def test_refused_topics_that_arrive_show_that_the_file_is_not_in_force():
     found = detect(
         facts(LOG, CONF, RULES, SUBSCRIBED, noted(mail(("hist",), sender="agent-b", topics=TOPICS_B, start=2)))
     )
-    assert found.findings == ()
-    assert "their messages arrive" in found.rejected
+    assert found == Result(rejected=say("arrive", names=["site/b/metrics"]))
 
 
 def test_a_loss_of_topics_that_rules_allow_is_none():
@@ -271,9 +271,8 @@ def test_a_publisher_whose_connection_is_closed_for_it_is_told_so():
     line = refusals("publish-denied", "agent-b", "site/b/alarm")
     (one,) = detect(facts(LOG, SUBSCRIBED, line, loop("not-authorized"))).findings
     assert (one.certainty, one.subject) == (Certainty.LIKELY, "agent-b")
-    assert "the broker closed 20 connections for it" in one.statement
     assert one.measures == {"denied": 20, "topics": 1, "closed_connections": 20}
-    assert "How many messages were lost is not in the material." in one.statement
+    assert told(one.statement).keys() == {"subject", "publishes", "names", "denied", "closed_connections", "looped"}
     assert one.explains == ("reconnect-flaky-link",)
 
 
@@ -305,7 +304,7 @@ def test_a_subscriber_whose_connection_is_closed_at_each_refusal_is_proven_and_g
     (one,) = detect(facts(LOG, own, line, loop("protocol-error", client="panel"), sent)).findings
     assert (one.certainty, one.subject) == (Certainty.PROVEN, "panel")
     assert one.measures["lost_records"] == 200
-    assert "the broker closed 20 connections for it" in one.statement
+    assert told(one.statement)["closed_connections"] == 20
 
 
 def test_a_connection_closed_at_one_refusal_of_three_proves_nothing():
@@ -318,8 +317,7 @@ def test_a_connection_closed_at_one_refusal_of_three_proves_nothing():
 def test_connections_that_end_for_another_reason_are_not_closed_by_a_refusal(ended):
     line = refusals("subscribe-denied", "panel", "press/2/#")
     (one,) = detect(facts(LOG, line, loop(ended, client="panel"))).findings
-    assert one.certainty is Certainty.LIKELY
-    assert "stayed connected" in one.statement
+    assert (one.certainty, one.measures) == (Certainty.LIKELY, {"denied": 20, "topics": 1})
 
 
 def test_connections_of_other_clients_and_other_times_are_not_closed_by_a_refusal():
@@ -333,11 +331,9 @@ def test_a_publisher_that_notes_refusals_as_failures_and_stays_connected_was_tol
     line = denied("publish-denied", "agent-b", "site/b/metrics", 600)
     failed = mail((), sender="agent-b", topics=("site/b/metrics",), start=30, seconds=60, failed=True)
     found = detect(facts(LOG, SUBSCRIBED, line, noted(failed, A)))
-    assert found.findings == ()
-    assert "they were not refused silently" in found.rejected
+    assert found == Result(rejected=say("noted", client="agent-b"))
 
 
 def test_refused_publishes_that_arrive_all_the_same_are_none():
     found = detect(facts(LOG, SUBSCRIBED, denied("publish-denied", "agent-a", "site/a/metrics"), noted(A)))
-    assert found.findings == ()
-    assert "arrived all the same" in found.rejected
+    assert found == Result(rejected=say("arrived", client="agent-a"))

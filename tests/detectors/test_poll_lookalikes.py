@@ -79,7 +79,7 @@ def test_leaves_of_which_no_log_of_a_client_tells_are_not_judged():
 
 
 def test_without_logs_it_is_not_checked():
-    assert detect(facts(SLOW)).missing
+    assert detect(facts(SLOW)).missing == (say("no-logs"),)
 
 
 def test_members_that_die_in_a_loop_do_not_poll_late():

@@ -95,8 +95,8 @@ def test_a_line_and_the_brokers_count_of_drops_are_likely_without_stored_message
 
 def test_the_brokers_count_is_not_told_apart_where_two_queues_drop():
     found = detect(facts(log(LOG + "    10:05:01 twin dropping\n"), SUBSCRIBED, CONF, counter(1400)))
-    assert found.findings == ()
-    assert found.missing
+    shares = tuple(say("no-share", client=client, dropped=1400) for client in ("app", "twin"))
+    assert (found.findings, found.missing) == ((), shares)
 
 
 def test_a_line_without_a_drop_in_the_brokers_count_is_not_enough():
@@ -105,8 +105,7 @@ def test_a_line_without_a_drop_in_the_brokers_count_is_not_enough():
 
 def test_a_line_alone_is_not_enough():
     found = detect(facts(log(), SUBSCRIBED))
-    assert found.findings == ()
-    assert found.missing
+    assert (found.findings, found.missing) == ((), (say("no-count", client="app"),))
 
 
 def test_the_last_queue_of_a_client_that_did_not_come_back_is_not_lost():
@@ -163,7 +162,7 @@ def test_a_dead_member_of_a_share_group_is_another_incident():
 
 
 def test_nothing_that_would_show_a_drop_is_not_checked():
-    assert detect(facts(SUBSCRIBED)).missing
+    assert detect(facts(SUBSCRIBED)).missing == (say("no-material"),)
 
 
 def test_the_brokers_count_stands_where_a_publisher_has_no_ledger():

@@ -119,5 +119,5 @@ def test_without_the_brokers_configuration_nobody_knows_whether_its_queues_have_
 
 
 def test_a_session_whose_subscriptions_nobody_tells_is_not_checked():
-    assert detect(facts(log(), UNLIMITED, STORED)).missing
+    assert detect(facts(log(), UNLIMITED, STORED)).missing == (say("no-subscriptions"),)
     assert detect(facts(subscribed(), MAIL)).findings == ()

@@ -154,4 +154,4 @@ def test_one_client_id_in_two_processes_is_harmless():
 
 
 def test_without_logs_it_is_not_checked():
-    assert detect(facts()).missing
+    assert detect(facts()).missing == (say("no-logs"),)

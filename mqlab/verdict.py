@@ -25,7 +25,7 @@ from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
 from mqlab.repairs import after_its_end, with_repairs
 from mqlab.rows import Coverage, Passage
 from mqlab.sources import COPY
-from mqlab.symptoms.change_points import risers
+from mqlab.symptoms import change_points
 from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
 from mqlab.units import is_dateless
 from mqlab.words import listed
@@ -67,7 +67,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         symptoms=tuple(s.text for s in left[:5]),
         gaps=_gaps(facts, findings),
         chains=explained(ways(facts), [f for f in findings if _of_mqtt(f)]),
-        risers=risers(facts) if "mqtt" in present else (),
+        risers=change_points.risers(facts) if "mqtt" in present else (),
         withdrawn=withdrawn,
     )
     return selfcheck.checked(whole, facts)
@@ -182,7 +182,8 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         because = say("not-enough", why=seen[0].text if seen else _why_not(facts))
         return Verdict("undetermined", None, _with_intact(facts, because), also)
     clear = sum(_is_clear(r) for r in results.values())
-    return Verdict("healthy", None, _with_intact(facts, say("healthy", clear=clear)), also)
+    told = say("healthy", clear=clear, traffic=change_points.traffic(facts))
+    return Verdict("healthy", None, _with_intact(facts, told), also)
 
 
 def _with_intact(facts: Facts, told: str) -> str:

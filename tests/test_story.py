@@ -350,6 +350,13 @@ def test_brokers_that_fell_silent_each_have_their_own_moment(monkeypatch, second
     assert (trigger.name, trigger.at, trigger.text) == ("trigger", at_, text)
 
 
+def test_a_broker_that_fell_silent_after_the_onset_did_not_set_it_off(monkeypatch):
+    lost = replace(split_loop(), incident="acks1-failover-loss", subject="orders/0")
+    later = Death("broker 1", "broker", lost.started_at.timestamp() + 60, lost.ended_at.timestamp(), "", ())
+    monkeypatch.setattr(course, "deaths", lambda _: [later])
+    assert "trigger" not in {step.name for step in course.course(Facts(), diagnosis(lost), ())}
+
+
 def test_what_brought_the_incident_about_is_its_cause_and_no_consequence():
     loop = replace(split_loop(), measures={"excess_bytes": 658042000}, explains=("log-explosion",))
     gone = replace(oversize(), incident="consumer-offline", statement="Nobody was there.", subject=loop.subject)

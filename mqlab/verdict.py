@@ -248,7 +248,7 @@ def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[st
         if result.findings or result.rejected or not result.missing:
             continue
         if here or (len(scope.RULES.get(slug, ())) == len(scope.SYSTEMS) and scope.logs(facts)):
-            fetch = incident.fetch_on(here[0], scope.broker_products(facts)) if here else ()
+            fetch = incident.fetch_on(here[0], scope.broker_products(facts), result.missing) if here else ()
             found.append(NotChecked(slug, result.missing, fetch or incident.fetch))
         elif unread:
             found.append(NotChecked(slug, (scope.say("no-rule-on", systems=unread),), ()))

@@ -160,7 +160,7 @@ def test_lag_alone_is_no_loss():
 
 def test_a_refused_offset_of_which_nothing_follows_needs_more_material():
     rows = [life("a", until=None), listed("a"), subscribed("10:00:00"), begins("10:02:00 a refused 0 100")]
-    assert said(retention_loss, *rows) == (retention_loss.say("no-next"),)
+    assert retention_loss.detect(facts(rows)).missing == (retention_loss.say("no-next"),)
 
 
 def test_a_ledger_that_goes_on_at_a_log_start_seen_then_was_overtaken():

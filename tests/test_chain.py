@@ -8,9 +8,12 @@ from mqtt_builder import broker
 
 from mqlab.clocks.offsets import corrected
 from mqlab.findings import Certainty, Evidence, finding
+from mqlab.models.mqtt import NEWEST
+from mqlab.mqtt.brokers import SKEW
 from mqlab.mqtt.chain import chains, within_mqtt
 from mqlab.mqtt.chain_apart import explained
 from mqlab.mqtt.chain_stages import Step, Whereabouts
+from mqlab.mqtt.queue_drops import calm, queue_cases
 from mqlab.rows import Flow, Part, Passage, Receipt, Tally, TopicFlow
 from mqlab.views.audit_json import sentence
 from mqlab.words import room
@@ -643,6 +646,14 @@ def test_what_came_before_a_queue_can_have_dropped_any_is_not_dropped(line, coun
     found = {g.where: (g.messages, g.low, g.high) for g in way.gaps}
     assert found[Whereabouts.DROPPED] == (dropped, 0, dropped)
     assert found.get(Whereabouts.UNKNOWN) == ((9, 9, 89) if dropped == 80 else None)
+
+
+def test_a_queue_that_throws_away_the_oldest_may_drop_what_came_long_before():
+    given = facts(EARLIER, BOARD, START, subscribed("board", name="plant/#"), full("10:05:01"))
+    (case,) = queue_cases(given)
+    assert calm(given, case) == [(at("10:00:00"), at("10:05:01") - SKEW)]
+    assert calm(given, replace(case, queue=replace(case.queue, keeps=NEWEST))) == []
+    assert calm(given, replace(case, queue=None)) == []
 
 
 def counted(incident, subject, lost):

@@ -224,11 +224,11 @@ FlowRow = TypeVar("FlowRow", bound=Flow | TopicFlow)
 
 def settled(facts: Facts, rows: Sequence[FlowRow]) -> tuple[FlowRow, ...]:
     """*rows*; those without an acknowledgement have not failed where the broker counts them as received, too."""
-    arrived = _all_arrived(facts)
-    return tuple(replace(row, failed=False, unanswered=False) if arrived and row.unanswered else row for row in rows)
+    if not any(row.unanswered for row in rows) or not _all_arrived(facts):
+        return tuple(rows)
+    return tuple(replace(row, failed=False, unanswered=False) if row.unanswered else row for row in rows)
 
 
-@per_facts
 def _all_arrived(facts: Facts) -> bool:
     """The only broker's counter began at zero, before all, and stands at what the ledgers note, who all have one."""
     counters = [s.points for s in facts.named("mqtt.publish_received") if s.points]

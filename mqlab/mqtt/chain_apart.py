@@ -137,8 +137,6 @@ def _late(facts: Facts, takers: Sequence[str]) -> int:
         if row.sender is not None:
             ended[row.sender] = max(ended.get(row.sender, row.last_at), row.last_at)
             publishers[row.topic].add(row.sender)
-    return sum(
-        row.messages for row in facts.topic_flows
-        if row.sender is None and row.topic is not None and row.topic in publishers
-        and chain_stages.noted(row, takers) and row.first_at > max(ended[s] for s in publishers[row.topic])
-    )  # fmt: skip
+    beside = [row for row in facts.topic_flows if row.sender is None and row.topic and chain_stages.noted(row, takers)]
+    known = [row for row in beside if row.topic in publishers]
+    return sum(row.messages for row in known if row.first_at > max(ended[s] for s in publishers[row.topic]))

@@ -191,7 +191,7 @@ def test_an_idle_timeout_as_the_broker_sees_it_is_none():
 
 def test_a_bad_link_in_a_regular_rhythm_comes_back_late():
     result = detect(facts(edge([45.1, 50, 50, 45], gap=8, keep_alive=15), LIMIT))
-    assert result.rejected == because("away", life=47.5, gap=8)
+    assert result.rejected == because("away", life=47.55, gap=8)
 
 
 def test_a_limit_that_is_not_reached_is_none():

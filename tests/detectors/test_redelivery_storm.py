@@ -21,7 +21,7 @@ def test_the_window_again_at_each_connect_is_proven():
     (one,) = detect(facts(LOOP, AGAIN, CAME)).findings
     assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, "store")
     again = {"redelivered_messages": 100, "redelivered_share": 0.5, "connects": 5, "copies": 6}
-    assert told(one.statement) == {"subject": "store", "why": redeliveries.cause("closed"), **again}
+    assert told(one.statement) == {"subject": "store", "why": redeliveries.say("cause", end="closed"), **again}
     assert one.measures == {
         "redelivered_messages": 100, "redelivered_share": 0.5, "connects": 5, "redelivered_per_connect": 20,
         "copies_of_worst_id": 6, "in_flight_window": 20,
@@ -90,7 +90,7 @@ def test_after_takeovers_it_is_their_consequence():
     turns = "\n".join(f"{row}\n10:0{n + 1}:05 store taken-over" for n, row in enumerate(rows))
     (one,) = detect(facts(broker(turns), AGAIN, CAME)).findings
     assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.WARNING)
-    assert told(one.statement)["why"] == redeliveries.cause("taken-over")
+    assert told(one.statement)["why"] == redeliveries.say("cause", end="taken-over")
 
 
 def test_without_messages_it_is_clear_where_a_broker_resends_at_reconnects_and_nobody_came_back_so_often():

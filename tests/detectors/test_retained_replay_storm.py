@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
 from facts_builder import at, episode, facts, ramp, series
-from mqtt_builder import broker
+from mqtt_builder import broker, client
 from mqtt_mail import came, ledger
 from said import told
 
@@ -36,7 +37,7 @@ def test_retained_topics_times_subscribes_are_proven():
     (one,) = detect(facts(LOOP, REPLAYS, TOPICS)).findings
     assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, "panel")
     replays = {"subscribes": 5, "period": 60, "all": 100, "replayed_messages": 500, "live_messages": 90}
-    assert told(one.statement) == {"subject": "panel", "end": redeliveries.cause("normal"), **replays}
+    assert told(one.statement) == {"subject": "panel", "end": redeliveries.say("cause", end="normal"), **replays}
     assert one.measures == {
         "subscribes": 5, "replayed_messages": 500, "retained_topics": 100,
         "live_messages": 90, "live_messages_low": 80, "live_messages_high": 100,
@@ -44,6 +45,27 @@ def test_retained_topics_times_subscribes_are_proven():
     }  # fmt: skip
     assert one.started_at.timestamp() == at("10:01:05")
     assert one.ongoing
+
+
+@pytest.mark.parametrize(
+    ("numbers", "stops", "end"),
+    [
+        ([1] * 6, range(6), "restarted"),
+        ([1] * 6, range(5), "normal"),
+        ([1, 2, 3, 4, 5, 6], (), "reconnects"),
+        ([1, 2, 3, 1, 2, 3], (), "normal"),
+        ([1] * 6, (), "normal"),
+    ],
+    ids=["it stops each time", "not each time", "one process", "two", "no stop is told"],
+)
+def test_the_client_s_own_log_tells_whether_it_is_restarted(numbers, stops, end):
+    own = [
+        (f"10:0{n}:05 made {number} tcp://mqtt:1883", f"10:0{n}:55 closed - normal") for n, number in enumerate(numbers)
+    ]
+    stopping = [episode("app-stopping", f"10:0{n}:54", "clients/panel.log", line=40 + n) for n in stops]
+    log = client("\n".join(line for pair in own for line in pair), "panel")
+    (one,) = detect(facts(LOOP, log, stopping, REPLAYS, TOPICS)).findings
+    assert told(one.statement)["end"] == redeliveries.say("cause", end=end)
 
 
 def test_a_connection_that_lives_longer_than_any_before_has_stopped_the_storm():
@@ -174,7 +196,7 @@ def test_after_takeovers_it_is_their_consequence():
     turns = "\n".join(f"{row}\n10:0{n + 1}:05 panel taken-over" for n, row in enumerate(rows))
     (one,) = detect(facts(broker(turns), REPLAYS, TOPICS)).findings
     assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.WARNING)
-    assert told(one.statement)["end"] == redeliveries.cause("taken-over")
+    assert told(one.statement)["end"] == redeliveries.say("cause", end="taken-over")
 
 
 def test_a_client_that_comes_back_often_and_of_which_nothing_counts_what_it_got_is_not_checked():

@@ -4,6 +4,7 @@ import pytest
 from facts_builder import at, episode, facts, ramp, series, settings
 from mqtt_builder import broker
 from mqtt_mail import mail, noted
+from said import told
 
 from mqlab.detectors.session_queue_growth import detect, say
 from mqlab.findings import Certainty
@@ -63,6 +64,14 @@ def test_it_goes_on_only_while_the_count_rises_to_the_end(legs, ends):
     (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), sys("mqtt.stored_messages", *legs, base=53))).findings
     assert one.ongoing is (ends is None)
     assert one.ended_at is None if ends is None else one.ended_at.timestamp() == at(ends)
+    assert ("goes_on" in told(one.statement), "until" in told(one.statement)) == (not ends, bool(ends))
+
+
+def test_a_repair_that_deletes_a_session_says_how_many_messages_it_throws_away():
+    (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), STORED)).findings
+    assert told(one.remedy)["queued_messages"] == 24_000
+    (other,) = detect(facts(log(), UNLIMITED, subscribed(), STORED[0])).findings
+    assert "queued_messages" not in told(other.remedy)
 
 
 def test_a_count_that_is_printed_only_when_it_changes_has_stopped_where_others_go_on():

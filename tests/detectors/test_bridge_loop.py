@@ -1,75 +1,21 @@
-"""Messages that go round: over two bridges, by a client that republishes; and what only looks like it."""
+"""Messages that go round: over two bridges, or by a client that republishes."""
 
 from dataclasses import replace
 
 import pytest
+from circle_builder import BOTH_WAYS, CAME, OPENED, ROUND, SENT, SWOLLEN, conf, opened, taken
 from facts_builder import at, episode, facts, ramp, series
 from mqtt_mail import came, ledger
 from said import told
 
 from mqlab.detectors.bridge_loop import detect, say
-from mqlab.facts import Setting
-from mqlab.findings import CLEAR, Certainty, Result, Severity
+from mqlab.findings import Certainty, Severity
 from mqlab.words import room
 
 
 def intake(broker, rate, **beside):
     """What a broker takes in, beside what is published or what it took in before."""
     return say("intake", broker=broker, rate=rate, **beside)
-
-
-def conf(broker, text):
-    """A broker's settings: lines ``KEY VALUE``, those below ``bridge NAME`` belong to it."""
-    owner, rows = None, []
-    for number, line in enumerate(text.strip().splitlines(), 1):
-        key, _, value = line.strip().partition(" ")
-        rows.append(Setting(key, value, "broker", owner, "file", None, f"configs/{broker}.conf", number, line.strip()))
-        owner = value if key == "bridge" else owner
-    return tuple(rows)
-
-
-def bridged(here, there, *topics):
-    """The settings of *here* with one bridge to *there*."""
-    lines = [f"bridge {here}-to-{there}", f"bridge.address {there}:1883", *(f"bridge.topic {t}" for t in topics)]
-    return conf(here, "\n".join(lines))
-
-
-def opened(here, there, when):
-    return episode(
-        "bridge-connecting", when, f"logs/{here}.log", client_id=f"{here}-to-{there}", system="mqtt",
-        reason=f"{there}:1883",
-    )  # fmt: skip
-
-
-def taken(broker, *legs, start=0):
-    """What a broker's counter tells, sampled every ten seconds."""
-    source = f"metrics/{broker}.log"
-    return series("mqtt.publish_received", ramp(*legs), start=start, source=source)
-
-
-SENT = ledger("sensor", "\n".join(f"{10}:{n // 60:02}:{n % 60:02} 40 0 0 0 0" for n in range(0, 120, 10)), role="sent")
-ROUND = ledger(
-    "hall",
-    """
-    10:00:50  40    0     0     0 0
-    10:01:00  2000  1980  9.5   0 0
-    10:01:10  1900  1890  19.5  0 0
-    10:01:20  1800  1795  29.5  0 0
-    """,
-)
-CAME = came(
-    """
-    10:00:50  10:00:59  40  hall:1
-    10:01:00  10:01:00  1   hall:844
-    10:01:01  10:01:01  2   hall:300
-    10:01:02  10:01:20  30  hall:150
-    10:01:20  10:01:30  40
-    """
-)
-OPENED = (opened("east", "west", 0), opened("west", "east", 60))
-BOTH_WAYS = (bridged("east", "west", "s/# both 0"), bridged("west", "east", "s/# both 0"))
-SWOLLEN = (taken("east", (6, 40), (6, 4000)), taken("west", (6, 40), (6, 3900)))
-STEADY = (taken("east", (12, 40)), taken("west", (12, 40)))
 
 
 def test_ids_that_come_round_over_two_bridges_are_proven():
@@ -170,71 +116,6 @@ def test_what_applications_print_stands_in_for_ledgers_of_publishers():
     (one,) = detect(facts(sent, BOTH_WAYS, OPENED, SWOLLEN)).findings
     assert one.certainty is Certainty.PROVEN
     assert told(one.statement)["counts"][0] == intake("east", 400, published=4.0)
-
-
-ONCE = ledger("hall", "10:01:00 400 0 0 0 0\n10:01:10 400 0 0 0 0")
-EACH_ONCE = came("10:01:00 10:01:19 800 hall:1")
-
-
-def test_one_bridge_with_much_traffic_is_clear():
-    one_way = bridged("east", "west", "s/# out 0")
-    result = detect(facts(ONCE, EACH_ONCE, SENT, one_way, opened("east", "west", 0), SWOLLEN))
-    assert result == CLEAR
-
-
-@pytest.mark.parametrize(
-    ("out", "back"),
-    [("up/# out 0", "down/# out 0"), ('s/# out 0 "" east/', 's/# out 0 "" west/'), ("s/# out 0", "s/# in 0")],
-)
-def test_two_bridges_over_which_nothing_comes_back_are_clear(out, back):
-    result = detect(
-        facts(ONCE, EACH_ONCE, SENT, bridged("east", "west", out), bridged("west", "east", back), OPENED, SWOLLEN)
-    )
-    assert result == CLEAR
-
-
-def test_bridges_over_which_messages_could_come_back_and_do_not_are_rejected():
-    result = detect(facts(ONCE, EACH_ONCE, SENT, BOTH_WAYS, OPENED, STEADY))
-    assert result == Result(rejected=say("nothing-back", subject="east <-> west", carried="s/#", rounds=2))
-
-
-def test_settings_alone_are_not_judged():
-    assert detect(facts(BOTH_WAYS)).missing == (say("no-ids"),)
-
-
-def test_more_traffic_after_the_second_bridge_that_publishers_note_is_none():
-    busy = ledger("sensor", "\n".join(f"10:01:{n:02} 4000 0 0 0 0" for n in range(0, 60, 10)), role="sent")
-    assert detect(facts(busy, BOTH_WAYS, OPENED, SWOLLEN)).findings == ()
-
-
-def test_a_rise_at_one_of_the_brokers_alone_is_none():
-    assert detect(facts(BOTH_WAYS, OPENED, SWOLLEN[0], STEADY[1])).findings == ()
-
-
-def test_copies_are_no_circle_where_brokers_take_in_what_is_published():
-    assert detect(facts(ROUND, CAME, SENT, BOTH_WAYS, OPENED, STEADY)).findings == ()
-
-
-@pytest.mark.parametrize("flag", ["dup", "retained"])
-def test_copies_with_a_flag_are_none(flag):
-    flagged = [replace(r, **{flag: r.again}) for r in ROUND]
-    assert detect(facts(flagged, CAME, SENT, BOTH_WAYS)).findings == ()
-
-
-def test_as_many_copies_of_each_message_of_a_topic_are_none():
-    even = ledger("hall", "10:01:00 300 200 0.1 0 0\n10:01:10 300 200 0.2 0 0")
-    assert detect(facts(even, came("10:01:00 10:01:19 200 hall:3"), SENT, BOTH_WAYS)).findings == ()
-
-
-def test_two_copies_at_most_are_none():
-    twice = ledger("hall", "10:01:00 300 100 5 0 0\n10:01:10 300 100 9 0 0")
-    messages = came("10:01:00 10:01:10 200 hall:1\n10:01:10 10:01:19 200 hall:2")
-    assert detect(facts(twice, messages, SENT, BOTH_WAYS)).findings == ()
-
-
-def test_a_publisher_that_sends_its_own_ids_again_is_none():
-    again = ledger("sensor", "10:01:00 2000 1990 9 0 0\n10:01:10 2000 1990 19 0 0", role="sent")
-    assert detect(facts(ROUND, CAME, again, BOTH_WAYS)).findings == ()
 
 
 def test_a_circle_that_was_opened_again_has_an_end():

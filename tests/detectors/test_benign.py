@@ -240,10 +240,8 @@ def test_one_broker_that_stops_in_good_order_and_comes_back_is_a_rolling_restart
     )
     (one,) = rolling_restart.detect(facts(rotated)).findings
     assert (one.severity, one.measures) == (Severity.NOTICE, {"brokers": 1, "longest_outage_seconds": 15})
-    assert told(one.statement) == {
-        "broker": "1", "since": one.started_at, "until": one.ended_at, "bound": True, "longest_outage_seconds": 15,
-        "alone": True,
-    }  # fmt: skip
+    away = {"since": one.started_at, "until": one.ended_at, "longest_outage_seconds": 15, "bound": True}
+    assert told(one.statement) == {"broker": "1", "alone": True, **away}
 
 
 def test_an_outage_begins_when_the_stop_is_done():

@@ -268,7 +268,6 @@ def test_of_a_drain_of_which_one_partition_does_not_fall_nobody_knows_the_end():
 def test_partitions_are_plain_numbers_and_queues_of_another_system_are_not_kafkas():
     rocketmq = Position(at(0), "g", "T", "broker-a/0", 1, 2, None, None, None, None, "offsets/x", 1, "")
     assert list(membership.topics(facts(rocketmq, describe((10, 1, 1))))) == [(GROUP, TOPIC)]
-    many, queues = membership.places("t", ["0", "1", "2", "5"]), membership.places("T", ["broker-a/0", "broker-a/1"])
-    assert (told(many), told(queues)) == (
-        {"partitions": 4, "queues": ["0-2", "5"], "topic": "t"}, {"queues": "broker-a 0-1", "topic": "T"},
-    )  # fmt: skip
+    partitions = {"partitions": 4, "queues": ["0-2", "5"], "topic": "t"}
+    assert told(membership.places("t", ["0", "1", "2", "5"])) == partitions
+    assert told(membership.places("T", ["broker-a/0", "broker-a/1"])) == {"queues": "broker-a 0-1", "topic": "T"}

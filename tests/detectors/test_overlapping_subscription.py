@@ -42,10 +42,9 @@ DEFAULT = settings("at owner key value\n- - listener 1883", "configs/mosquitto.c
 def test_a_copy_for_each_filter_that_matches_is_proven():
     (one,) = detect(facts(LEDGERS, FILTERS, ALLOWED)).findings
     assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.WARNING, "billing")
-    assert told(one.statement) == {
-        "subject": "billing", "even": True, "topics": ["grid/n1/power"], "most": 2, "filters": 2,
-        "names": ["grid/+/power", "grid/n1/#"], "maker": "broker", "extra_copies": 50, "copied_messages": 50,
-    }  # fmt: skip
+    copies = {"topics": ["grid/n1/power"], "most": 2, "even": True, "extra_copies": 50, "copied_messages": 50}
+    matching = {"filters": 2, "names": ["grid/+/power", "grid/n1/#"]}
+    assert told(one.statement) == {"subject": "billing", "maker": "broker", **copies, **matching}
     assert one.measures == {
         "copies_per_message": 2, "copied_messages": 50, "extra_copies": 50, "topics": 1, "matching_filters": 2,
     }  # fmt: skip

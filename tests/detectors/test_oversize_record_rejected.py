@@ -35,11 +35,9 @@ def shown(*rows):
 
 def test_the_broker_refuses_each_record_once():
     finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, BROKER_SIDE, count=3))).findings[0]
-    assert told(finding.statement) == {
-        "rejected_records": 3, "client": "app", "largest_record_bytes": 2_000_000, "place": Place.BROKER,
-        "until": finding.ended_at,
-    }  # fmt: skip
-    assert dict(finding.measures) == {"rejected_records": 3, "largest_record_bytes": 2_000_000}
+    large = {"rejected_records": 3, "largest_record_bytes": 2_000_000}
+    assert told(finding.statement) == {"client": "app", "place": Place.BROKER, "until": finding.ended_at, **large}
+    assert dict(finding.measures) == large
 
 
 def test_what_an_application_calls_its_payload_is_less_than_the_record():

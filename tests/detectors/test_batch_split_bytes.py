@@ -4,16 +4,7 @@ from dataclasses import replace
 
 from facts_builder import at, card, episode, facts, ramp, series
 from said import told
-from split_builder import (
-    ACCEPTED,
-    BROKER,
-    CARD,
-    IDEMPOTENT,
-    JMX,
-    OUTGOING,
-    REJECTED,
-    SENT_BY_LOOP,
-)
+from split_builder import ACCEPTED, BROKER, CARD, IDEMPOTENT, JMX, OUTGOING, REJECTED, SENT_BY_LOOP
 
 from mqlab.detectors import batch_split_loop
 

@@ -163,8 +163,7 @@ def came_in(client, when):
 
 
 @pytest.mark.parametrize(
-    ("others", "suspect"),
-    [([], {"suspected": "relay", "connected": at(58)}), ([came_in("panel", 61)], {})],
+    ("others", "suspect"), [([], {"suspected": "relay", "connected": at(58)}), ([came_in("panel", 61)], {})]
 )
 def test_who_alone_came_just_before_is_named(others, suspect):
     rows = (came_in("hall", 1), came_in("relay", 58), *others)

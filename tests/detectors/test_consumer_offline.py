@@ -42,12 +42,7 @@ def ledger(role, source):
 def found(*rows):
     """Severity, begin, end and whether it goes on, times in seconds since 10:00."""
     return [
-        (
-            f.severity,
-            f.started_at.timestamp() - at(0),
-            f.ended_at and f.ended_at.timestamp() - at(0),
-            f.ongoing,
-        )
+        (f.severity, f.started_at.timestamp() - at(0), f.ended_at and f.ended_at.timestamp() - at(0), f.ongoing)
         for f in consumer_offline.detect(facts(*rows)).findings
     ]
 

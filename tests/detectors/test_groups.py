@@ -4,19 +4,7 @@ from __future__ import annotations
 
 import pytest
 from facts_builder import at, episode, facts, series
-from group_builder import (
-    GROUP,
-    TOPIC,
-    allocated,
-    broker_log,
-    connected,
-    listing,
-    listings,
-    queue,
-    queues,
-    said,
-    told,
-)
+from group_builder import GROUP, TOPIC, allocated, broker_log, connected, listing, listings, queue, queues, said, told
 
 from mqlab.detectors import (
     backlog_drain,

@@ -194,11 +194,7 @@ OFFLINE = [("consumer-offline", Severity.CRITICAL, Certainty.PROVEN)]
 
 @pytest.mark.parametrize(
     "absence",
-    [
-        empty(*range(110, 301, 20)),
-        coordinator("10:01:42 empty 2"),
-        [],
-    ],
+    [empty(*range(110, 301, 20)), coordinator("10:01:42 empty 2"), []],
     ids=["a state without members", "the coordinator's word", "no owner in any row"],
 )
 def test_a_group_without_members_whose_lag_grows_is_offline(absence):

@@ -6,6 +6,14 @@ from facts_builder import episode
 from mqtt_builder import broker
 from mqtt_mail import mail
 
+
+def subscribed(client, topic="site/#", when=1, source=None):
+    """A client's own line about a subscription that was granted."""
+    place = source or f"clients/{client}.log"
+    return episode("client-subscribed", when, place, system="mqtt", client_id=client, topic=topic, left=1.0)
+
+
+SUBSCRIBED = subscribed("hist")
 LOG = broker(
     """
     10:00:00 - starting
@@ -14,9 +22,6 @@ LOG = broker(
     10:00:01 agent-b connected 10.0.0.3:1003 k30 c1 u=agent
     """,
     last="10:05:00",
-)
-SUBSCRIBED = episode(
-    "client-subscribed", 1, "clients/hist.log", system="mqtt", client_id="hist", topic="site/#", left=1.0
 )
 TOPICS_A = ("site/a/status", "site/a/metrics")
 TOPICS_B = ("site/b/status", "site/b/metrics")

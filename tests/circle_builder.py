@@ -25,10 +25,9 @@ def bridged(here, there, *topics):
 
 
 def opened(here, there, when):
-    return episode(
-        "bridge-connecting", when, f"logs/{here}.log", client_id=f"{here}-to-{there}", system="mqtt",
-        reason=f"{there}:1883",
-    )  # fmt: skip
+    """The bridge from *here* to *there* connects."""
+    own = {"client_id": f"{here}-to-{there}", "system": "mqtt", "reason": f"{there}:1883"}
+    return episode("bridge-connecting", when, f"logs/{here}.log", **own)
 
 
 def taken(broker, *legs, start=0):

@@ -1,7 +1,7 @@
 """Refusals that lines tell of: what they cost, and connections that are closed for them."""
 
 import pytest
-from acl_builder import LOG, SUBSCRIBED, TOPICS_A, A, B
+from acl_builder import LOG, SUBSCRIBED, TOPICS_A, A, B, subscribed
 from facts_builder import episode, facts, series
 from mqtt_mail import mail, noted
 from said import told
@@ -17,11 +17,9 @@ def denied(kind, client, topic, count=1, source="logs/emqx.log"):
 
 
 def test_lines_whose_messages_came_nowhere_are_proven():
-    (one,) = detect(
-        facts(LOG, SUBSCRIBED, denied("publish-denied", "agent-b", "site/b/metrics", 500), noted(A, B))
-    ).findings
-    assert (one.certainty, one.subject) == (Certainty.PROVEN, "agent-b")
-    assert one.measures["lost_records"] == 500
+    line = denied("publish-denied", "agent-b", "site/b/metrics", 500)
+    (one,) = detect(facts(LOG, SUBSCRIBED, line, noted(A, B))).findings
+    assert (one.certainty, one.subject, one.measures["lost_records"]) == (Certainty.PROVEN, "agent-b", 500)
 
 
 def test_lines_alone_are_likely_and_with_the_brokers_count_proven():
@@ -34,44 +32,35 @@ def test_lines_alone_are_likely_and_with_the_brokers_count_proven():
 
 def test_a_refused_subscription_costs_what_others_published():
     line = denied("subscribe-denied", "hist", "site/+/metrics", source="clients/hist.log")
-    own = mail(
-        lambda n, _: ("hist",) if n % 2 == 0 else ("view",), sender="agent-a", topics=TOPICS_A, start=2, seconds=100
-    )
+    sent = {"sender": "agent-a", "topics": TOPICS_A, "start": 2, "seconds": 100}
+    own = mail(lambda n, _: ("hist",) if n % 2 == 0 else ("view",), **sent)
     (one,) = detect(facts(LOG, line, noted(own))).findings
-    assert (one.certainty, one.subject) == (Certainty.PROVEN, "hist")
-    assert one.measures["lost_records"] == 500
+    assert (one.certainty, one.subject, one.measures["lost_records"]) == (Certainty.PROVEN, "hist", 500)
 
 
 def test_a_subscription_that_was_granted_after_all_and_system_topics_do_no_harm():
-    granted = episode("client-subscribed", 110, "logs/b.log", system="mqtt", client_id="hist", topic="site/#", left=1.0)
+    granted = subscribed("hist", when=110, source="logs/b.log")
     rows = (denied("subscribe-denied", "hist", "site/#"), denied("subscribe-denied", "hist", "$SYS/#"))
     assert detect(facts(LOG, *rows, granted, noted(A))).findings == ()
 
 
 def test_a_client_that_notes_a_subscription_before_the_answer_was_refused_it_all_the_same():
-    noted_first = episode("client-subscribed", 100, "c.log", system="mqtt", client_id="hist", topic="site/#", left=1.0)
-    line = denied("subscribe-denied", None, "site/#")
-    found = detect(facts(LOG, noted_first, line, noted(mail((), sender="agent-a", topics=TOPICS_A, start=40))))
-    assert [(f.subject, f.certainty, f.measures["lost_records"]) for f in found.findings] == [
-        ("hist", Certainty.LIKELY, 600)
-    ]
+    first, line = subscribed("hist", when=100, source="c.log"), denied("subscribe-denied", None, "site/#")
+    (one,) = detect(facts(LOG, first, line, noted(mail((), sender="agent-a", topics=TOPICS_A, start=40)))).findings
+    assert (one.subject, one.certainty, one.measures["lost_records"]) == ("hist", Certainty.LIKELY, 600)
 
 
 def loop(ended, count=20, client="agent-b", first=30, skew=0.01):
     """A client that connects each second and loses the connection at once."""
-    rows = []
-    for n in range(count):
-        begin = first + n
-        rows.append(
-            episode("client-connected", begin, "logs/b.log", line=2 * n + 1, left=30.0, system="mqtt", client_id=client)
+    own = {"source": "logs/b.log", "system": "mqtt", "client_id": client}
+    return [
+        row
+        for n in range(count)
+        for row in (
+            episode("client-connected", first + n, line=2 * n + 1, left=30.0, **own),
+            episode("client-disconnected", first + n + skew, line=2 * n + 2, reason=ended, **own),
         )
-        rows.append(
-            episode(
-                "client-disconnected", begin + skew, "logs/b.log", line=2 * n + 2, system="mqtt", client_id=client,
-                reason=ended,
-            )
-        )  # fmt: skip
-    return tuple(rows)
+    ]
 
 
 def refusals(kind, client, topic, count=20):
@@ -110,10 +99,7 @@ def test_without_a_ledger_of_receivers_what_came_nowhere_is_not_known():
 
 def test_a_subscriber_whose_connection_is_closed_at_each_refusal_is_proven_and_gets_nothing_of_its_other_filters():
     line = refusals("subscribe-denied", "panel", "press/2/#")
-    own = tuple(
-        episode("client-subscribed", 30, "clients/panel.log", system="mqtt", client_id="panel", topic=name, left=1.0)
-        for name in ("press/1/#", "press/2/#")
-    )
+    own = [subscribed("panel", name, when=30) for name in ("press/1/#", "press/2/#")]
     sent = noted(mail((), sender="press", topics=("press/1/x", "press/2/x", "press/3/x"), start=30, seconds=30))
     (one,) = detect(facts(LOG, own, line, loop("protocol-error", client="panel"), sent)).findings
     assert (one.certainty, one.subject) == (Certainty.PROVEN, "panel")

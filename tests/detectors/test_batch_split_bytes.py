@@ -7,35 +7,23 @@ from said import told
 from split_builder import ACCEPTED, BROKER, CARD, IDEMPOTENT, JMX, OUTGOING, REJECTED, SENT_BY_LOOP
 
 from mqlab.detectors import batch_split_loop
+from mqlab.units import Interval
 
 
 def test_measures_of_the_card_are_bytes_and_ratios():
     finding = batch_split_loop.detect(facts(*IDEMPOTENT, CARD, OUTGOING, REJECTED, ACCEPTED)).findings[0]
+    out, again = 200_000 + SENT_BY_LOOP, SENT_BY_LOOP
     assert dict(finding.measures) == {
-        "bytes_in": 600_000,
-        "bytes_out": 6 * (200_000 + SENT_BY_LOOP),
-        "amplification_factor": 6 * (200_000 + SENT_BY_LOOP) / 600_000,
-        "healthy_factor": 2.0,
-        "excess_bytes": 6 * SENT_BY_LOOP,
-        "peak_amplification_factor": (200_000 + SENT_BY_LOOP) / 100_000,
-        "factor_after": 2.0,
-        "bytes_rejected": 6 * SENT_BY_LOOP,
-        "onset_uncertainty_seconds": 10.0,
-        "split_count": 120.0,
-        "excess_bytes_low": 4 * SENT_BY_LOOP,
-        "excess_bytes_high": 6 * SENT_BY_LOOP + 400_000,
-        "bytes_in_low": 400_000,
-        "bytes_in_high": 600_000,
-        "bytes_out_low": 4 * (200_000 + SENT_BY_LOOP),
-        "bytes_out_high": 6 * (200_000 + SENT_BY_LOOP),
-        "amplification_factor_low": 4 * (200_000 + SENT_BY_LOOP) / 600_000,
-        "amplification_factor_high": 6 * (200_000 + SENT_BY_LOOP) / 400_000,
-        "bytes_rejected_low": 4 * SENT_BY_LOOP,
-        "bytes_rejected_high": 6 * SENT_BY_LOOP,
+        **{"healthy_factor": 2, "factor_after": 2, "peak_amplification_factor": out / 100_000},
+        **Interval(400_000, 600_000, 600_000).measures("bytes_in"),
+        **Interval(4 * out, 6 * out, 6 * out).measures("bytes_out"),
+        **Interval(4 * out / 600_000, 6 * out / 600_000, 6 * out / 400_000).measures("amplification_factor"),
+        **Interval(4 * again, 6 * again, 6 * again + 400_000).measures("excess_bytes"),
+        **Interval(4 * again, 6 * again, 6 * again).measures("bytes_rejected"),
+        **{"split_count": 120, "onset_uncertainty_seconds": 10},
     }
-    assert [(s.name, s.bytes) for s in finding.ledger.stages] == [
-        ("rejected-batches", 6 * SENT_BY_LOOP), ("accepted", 1_200_000), ("unexplained", 0),
-    ]  # fmt: skip
+    stages = {"rejected-batches": 6 * again, "accepted": 1_200_000, "unexplained": 0}
+    assert {one.name: one.bytes for one in finding.ledger.stages} == stages
 
 
 def test_single_records_over_the_limit_are_no_bytes_of_the_loop():

@@ -88,9 +88,8 @@ def test_lines_without_a_date_are_joined_to_the_counter_of_the_same_client():
 
 def test_a_file_from_after_the_repair_does_not_excuse_a_loop():
     repaired = settings("at owner key value\n- app batch.size 16384", "producer.properties", origin="file")
-    finding = batch_split_loop.detect(
-        facts(version("3.9.1"), repaired, LIMIT, LOOP, log(), REJECTED, ACCEPTED)
-    ).findings[0]
+    known = facts(version("3.9.1"), repaired, LIMIT, LOOP, log(), REJECTED, ACCEPTED)
+    (finding,) = batch_split_loop.detect(known).findings
     assert (finding.certainty, "batch.size" in finding.facts) == (Certainty.PROVEN, False)
 
 
@@ -115,9 +114,8 @@ def test_a_limit_raised_during_the_run_is_the_end_and_the_old_one_was_in_force()
 def test_a_log_that_starts_in_the_middle_takes_count_and_start_from_the_counters():
     tail = [replace(e, source="app.log") for e in LOOP if e.first_at >= at(330)]
     cut = log("app.log", first="10:05:30")
-    finding = batch_split_loop.detect(
-        facts(tuple(tail), LIMIT, cut, CARD, COUNTED, OUTGOING, REJECTED, ACCEPTED)
-    ).findings[0]
+    known = facts(tuple(tail), LIMIT, cut, CARD, COUNTED, OUTGOING, REJECTED, ACCEPTED)
+    (finding,) = batch_split_loop.detect(known).findings
     assert (finding.started_at.strftime("%H:%M:%S"), finding.measures["split_count"]) == ("10:05:00", 120)
     assert (finding.measures["healthy_factor"], finding.certainty) == (2.0, Certainty.PROVEN)
 

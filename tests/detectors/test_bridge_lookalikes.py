@@ -16,8 +16,7 @@ EACH_ONCE = came("10:01:00 10:01:19 800 hall:1")
 
 def test_one_bridge_with_much_traffic_is_clear():
     one_way = bridged("east", "west", "s/# out 0")
-    result = detect(facts(ONCE, EACH_ONCE, SENT, one_way, opened("east", "west", 0), SWOLLEN))
-    assert result == CLEAR
+    assert detect(facts(ONCE, EACH_ONCE, SENT, one_way, opened("east", "west", 0), SWOLLEN)) == CLEAR
 
 
 @pytest.mark.parametrize(

@@ -215,8 +215,7 @@ def test_a_broker_that_restarts_again_and_again_takes_no_id_over():
     rows = ["10:00:00 dev connected 10.0.0.1:1"]
     for n in range(1, 9):
         rows += [f"10:0{n}:00 - stopping", f"10:0{n}:05 - starting", f"10:0{n}:06 dev connected {AS['AB'[n % 2]]}:{n}"]
-    result = detect(facts(broker("\n".join(rows))))
-    assert result == CLEAR
+    assert detect(facts(broker("\n".join(rows)))) == CLEAR
 
 
 def test_a_persistent_client_that_restarts_in_order_takes_nothing_over():

@@ -96,9 +96,7 @@ def test_after_the_repair_it_has_ended():
 
 
 def test_what_waits_may_be_deleted_when_the_broker_deletes_files():
-    hour = settings(
-        "at owner key value\n- broker-a deleteWhen 04", "configs/broker-a.conf", scope="broker", origin="file"
-    )
+    hour = settings("at owner key value\n- broker-a deleteWhen 04", "configs/broker-a.conf", scope="broker")
     orphans = (listings(0, 300, 20, A1, A2), queues(8, {0, 1, 2, 3}))
     kept = {"kept": 3 * DAY, "default": True, "since": at(0), "deleted": at(3 * DAY)}
     assert found(*orphans).facts["retention"] == say("retention", **kept)
@@ -174,11 +172,8 @@ def test_a_short_sharing_that_goes_on_at_the_end_is_not_checked():
 
 def test_one_sighting_beside_orphans_that_last_is_proven():
     one = found(listing(300, A1, A2, A3), queues(8, {0, 1, 2}, seconds=600))
-    assert (one.certainty, one.measures["orphan_queues"], one.measures["pending_records"]) == (
-        Certainty.PROVEN,
-        5,
-        9_000,
-    )
+    counted = (one.measures["orphan_queues"], one.measures["pending_records"])
+    assert (one.certainty, counted) == (Certainty.PROVEN, (5, 9_000))
 
 
 def test_ports_that_change_again_and_again_are_one_client():

@@ -216,6 +216,5 @@ def test_a_process_that_dies_since_its_database_does_not_answer_is_no_churn_of_t
 
 def test_a_database_that_fails_once_or_in_another_process_is_not_what_ends_this_one():
     for row in (refused(DIES[0] - 2), refused(*(when - 2 for when in DIES), source="clients/b.log")):
-        assert [one.certainty for one in detect(facts(looping(), CALM, EXITS, WORK, SET, row)).findings] == [
-            Certainty.PROVEN
-        ]
+        (one,) = detect(facts(looping(), CALM, EXITS, WORK, SET, row)).findings
+        assert one.certainty is Certainty.PROVEN

@@ -1,5 +1,7 @@
 """Kafka groups whose lag grows: who is slow, who is gone, and what only looks like it."""
 
+from dataclasses import replace
+
 import pytest
 from facts_builder import at, episode, facts, log
 from kafka_builder import client, coordinator
@@ -152,19 +154,13 @@ def test_commits_of_another_groups_client_that_fail_are_none_of_its_own():
 
 
 def test_owners_with_new_member_ids_in_each_snapshot_are_a_loop_even_without_a_log():
-    rows = [
-        p if p.at < at(100) else Position(**{**_fields(p), "member_id": f"a-{p.at}"}) for p in describe(*GROWS)
-    ]  # fmt: skip
+    rows = [p if p.at < at(100) else replace(p, member_id=f"a-{p.at}") for p in describe(*GROWS)]
     assert answer(slow_consumer, rows) == slow_consumer.say("changing", group=GROUP, topic=TOPIC)
 
 
 def test_a_rise_of_which_the_members_stayed_the_same_for_less_than_a_minute_is_too_short_to_tell():
     rise = describe((100, 10, 10), (50, 30, 5), (20, 30, 5, "b"))
     assert answer(slow_consumer, rise) == (slow_consumer.say("no-calm", group=GROUP),)
-
-
-def _fields(position):
-    return {name: getattr(position, name) for name in Position.__slots__}
 
 
 def test_one_partition_that_stands_still_is_not_the_consumers_speed():
@@ -242,12 +238,8 @@ def test_a_backlog_of_a_kafka_group_that_falls_is_answer():
 
 def drains(*each):
     """When a backlog is worked off, of which each partition is read with so many a second, while ten come in."""
-    rows = [
-        p
-        for n, fast in enumerate(each)
-        for p in describe((100, 10, 10), (200, 10, 0), (200, 10, fast))
-        if p.queue == str(n)
-    ]
+    legs = [((100, 10, 10), (200, 10, 0), (200, 10, fast)) for fast in each]
+    rows = [p for n, own in enumerate(legs) for p in describe(*own) if p.queue == str(n)]
     (finding,) = backlog_drain.detect(facts(rows)).findings
     shown = told(finding.statement)
     return minute(shown["expected"]) if "expected" in shown else shown.get("endless")

@@ -22,10 +22,8 @@ def clock(seconds):
 
 def deploy(*stops, names="abc", reason="removing member {%s} on LeaveGroup", often=1):
     """Lines of the coordinator and of each member; it stops at its moment and is back 10 s later."""
-    broker, logs = (
-        ["10:00:00 preparing 0 Adding new member {a1} with group instance id None", "10:00:03 stable 1 3"],
-        [],
-    )
+    broker = ["10:00:00 preparing 0 Adding new member {a1} with group instance id None", "10:00:03 stable 1 3"]
+    logs = []
     for place, name in enumerate(names):
         own = ["09:59:50 settings", "09:59:51 starting", "10:00:00 joining", f"10:00:03 joined 1 {{{name}1}}"]
         for n in range(often):
@@ -130,11 +128,8 @@ def static(*stops, ended=True):
     for name, when in zip("abc", stops, strict=True):
         old, new = member(name), member(name, 2)
         said = f"Static member Some({name}) rejoins, assigning new member id {new}, while old member id {old} will go."
-        broker.append(
-            episode(
-                "static-member-replaced", when + 12, "logs/server.log", line=when, group=GROUP, member_id=new, text=said
-            )
-        )
+        replaced = {"group": GROUP, "member_id": new, "text": said, "line": when}
+        broker.append(episode("static-member-replaced", when + 12, "logs/server.log", **replaced))
         own = ["09:59:50 settings", f"10:00:03 joined 1 {{{name}1}}"]
         own += [f"{clock(when)} stopping"] if ended else []
         own += [

@@ -62,13 +62,9 @@ def test_lines_that_came_in_the_minute_of_the_flood_and_after_it_began_are_no_ea
 def test_the_first_line_of_each_shape_proves_it_and_the_line_before_is_shown():
     before = Evidence("app.log", 300, "connection lost")
     (finding,) = answer(loop(before=before)).findings
-    assert finding.evidence == (
-        Evidence(
-            "app.log", 301, "publish failed id=# attempt=# word by word",
-            log_explosion.say("shape", lines=1_800_000, bytes=360_000_000, share=0.99967),
-        ),
-        Evidence("app.log", 300, "connection lost", log_explosion.say("before")),
-    )  # fmt: skip
+    why = log_explosion.say("shape", lines=1_800_000, bytes=360_000_000, share=0.99967)
+    first = Evidence("app.log", 301, "publish failed id=# attempt=# word by word", why)
+    assert finding.evidence == (first, before.because(log_explosion.say("before")))
 
 
 def test_three_shapes_of_one_loop_are_named_with_their_common_share():

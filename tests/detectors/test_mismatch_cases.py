@@ -5,25 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from facts_builder import at, episode, facts
-from group_builder import GROUP, TOPIC, allocated, broker_log, listing, listings, queue, queues, told
+from facts_builder import at, facts
+from group_builder import FLIPS, GROUP, TOPIC, allocated, broker_log, flip, listing, listings, queue, queues, told
 
 from mqlab.detectors.subscription_mismatch import detect, say
 from mqlab.findings import Certainty, Result, Severity
 
 A, B, C, D = "A@1 10.0.0.1:1001", "B@2 10.0.0.2:1002", "C@3 10.0.0.3:1003", "D@4 10.0.0.4:1004"
-
-
-def flip(when, reason, broker="broker-a"):
-    return episode(
-        "subscription-changed", when, f"logs/{broker}/broker.log", system="rocketmq", group=GROUP, topic="TRADES",
-        reason=reason, line=int(when),
-    )  # fmt: skip
-
-
-FLIPS = tuple(
-    flip(100 + 30 * n + (15 if reason == "add" else 0), reason) for n in range(8) for reason in ("remove", "add")
-)
 
 
 def trades(stuck, count=4, until=400):

@@ -154,14 +154,12 @@ def test_a_member_that_is_started_again_within_a_minute_is_none():
 
 def test_clean_sessions_leave_no_member_behind():
     clean = lines(LOG.replace("c0", "c1"))
-    found = detect(facts(clean, ALL, SHARED))
-    assert found == CLEAR
+    assert detect(facts(clean, ALL, SHARED)) == CLEAR
 
 
 def test_an_offline_session_that_shares_with_nobody_is_none():
     alone = members("old", "new-a", "new-b", group="plant/+/t")
-    found = detect(facts(lines(), alone, noted(mail(("new-a", "new-b"), start=2, seconds=298))))
-    assert found == CLEAR
+    assert detect(facts(lines(), alone, noted(mail(("new-a", "new-b"), start=2, seconds=298)))) == CLEAR
 
 
 def test_a_living_member_without_ledger_makes_the_count_unknown():
@@ -184,19 +182,15 @@ def test_without_the_brokers_log_nothing_is_said_about_who_is_away():
 
 
 def test_no_group_and_no_session_away_is_clear():
-    found = detect(facts(broker("10:00:00 - starting\n10:00:01 a connected 10.0.0.1:1001 k30 c1", last="10:05:00")))
-    assert found == CLEAR
+    assert (
+        detect(facts(broker("10:00:00 - starting\n10:00:01 a connected 10.0.0.1:1001 k30 c1", last="10:05:00")))
+        == CLEAR
+    )
 
 
 def test_the_evidence_leads_to_the_dead_and_the_living():
-    (one,) = detect(
-        facts(
-            lines(),
-            ALL,
-            MAIL,
-            settings("at owner key value\n- - max_queued_messages 0", "mosquitto.conf", scope="broker"),
-        )
-    ).findings
+    limit = settings("at owner key value\n- - max_queued_messages 0", "mosquitto.conf", scope="broker")
+    (one,) = detect(facts(lines(), ALL, MAIL, limit)).findings
     whys = [e.why for e in one.evidence]
     assert whys.count(say("living")) == 2
     assert room("session-queue-growth")("left-line") in whys

@@ -105,7 +105,7 @@ def test_whole_ledgers_show_that_nothing_was_refused_whatever_the_configuration(
     ids=["a rare topic that came nowhere", "some of a topic that did not"],
 )
 def test_ledgers_that_miss_messages_show_no_such_thing(rest):
-    assert detect(facts(LOG, CONF, SUBSCRIBED, noted(A, rest))).missing
+    assert detect(facts(LOG, CONF, SUBSCRIBED, noted(A, rest))).missing == (say("no-file"),)
 
 
 DOSING = broker(
@@ -156,4 +156,4 @@ def test_refused_topics_to_which_nobody_subscribed_harm_nobody():
 
 
 def test_rules_whose_topics_nobody_noted_are_not_checked():
-    assert detect(facts(LOG, CONF, RULES, SUBSCRIBED)).missing
+    assert detect(facts(LOG, CONF, RULES, SUBSCRIBED)).missing == (say("no-topics"),)

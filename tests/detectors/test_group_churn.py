@@ -179,7 +179,7 @@ def test_lives_of_a_coordinators_log_alone_are_not_judged():
 
 
 def test_without_logs_it_is_not_checked():
-    assert detect(facts(WORK)).missing
+    assert detect(facts(WORK)).missing == (say("no-logs"),)
     assert detect(facts(log())).missing == ()
 
 

@@ -25,7 +25,7 @@ from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
 from mqlab.repairs import after_its_end, with_repairs
 from mqlab.rows import Coverage, Passage
 from mqlab.sources import COPY
-from mqlab.symptoms.change_points import risers
+from mqlab.symptoms import change_points
 from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
 from mqlab.units import is_dateless
 from mqlab.words import listed
@@ -67,7 +67,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         symptoms=tuple(s.text for s in left[:5]),
         gaps=_gaps(facts, findings),
         chains=explained(ways(facts), [f for f in findings if _of_mqtt(f)]),
-        risers=risers(facts) if "mqtt" in present else (),
+        risers=change_points.risers(facts) if "mqtt" in present else (),
         withdrawn=withdrawn,
     )
     return selfcheck.checked(whole, facts)
@@ -182,7 +182,8 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         because = say("not-enough", why=seen[0].text if seen else _why_not(facts))
         return Verdict("undetermined", None, _with_intact(facts, because), also)
     clear = sum(_is_clear(r) for r in results.values())
-    return Verdict("healthy", None, _with_intact(facts, say("healthy", clear=clear)), also)
+    told = say("healthy", clear=clear, traffic=change_points.traffic(facts))
+    return Verdict("healthy", None, _with_intact(facts, told), also)
 
 
 def _with_intact(facts: Facts, told: str) -> str:
@@ -247,7 +248,7 @@ def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[st
         if result.findings or result.rejected or not result.missing:
             continue
         if here or (len(scope.RULES.get(slug, ())) == len(scope.SYSTEMS) and scope.logs(facts)):
-            fetch = incident.fetch_on(here[0], scope.broker_products(facts)) if here else ()
+            fetch = incident.fetch_on(here[0], scope.broker_products(facts), result.missing) if here else ()
             found.append(NotChecked(slug, result.missing, fetch or incident.fetch))
         elif unread:
             found.append(NotChecked(slug, (scope.say("no-rule-on", systems=unread),), ()))
@@ -257,20 +258,14 @@ def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[st
     return tuple(found)
 
 
-_Span = tuple[float | None, float | None]
-
-
 def _material(facts: Facts) -> Material:
     coverage = facts.coverage
-    minutes = span(at for c in coverage for at in (c.first_at, c.last_at) if at is not None and not is_dateless(at))
-    times: list[float | None] = []
+    times: list[float | None] = [at for c in coverage for at in (c.first_at, c.last_at)]
     for spans in (facts.episodes, facts.flows, facts.topic_flows, facts.fates):
         times += [at for row in spans for at in (row.first_at, row.last_at)]
     times += [p.at for p in facts.positions] + [t.at for t in facts.tallies] + [d.at for d in facts.deliveries]
     times += [s.points[n][0] for s in facts.series if s.points for n in (0, -1)]
     times += [s.first_at for v in facts.volumes for s in v.shapes]
-    moments = span(at for at in times if at is not None and not is_dateless(at))
-    watched, roughly = _watched(minutes, moments)
     return Material(
         files=len({c.source for c in coverage}),
         bytes=sum(c.bytes for c in coverage),
@@ -279,22 +274,10 @@ def _material(facts: Facts) -> Material:
         noise_lines=sum(c.noise for c in coverage),
         rejected_lines=sum(c.rejected for c in coverage),
         unrecognised=tuple(c.source for c in coverage if c.format in ("unrecognised", "binary", "unreadable")),
-        window=span(at for at in (*minutes, *moments) if at is not None),
+        window=span(at for at in times if at is not None and not is_dateless(at)),
         time_zones={c.source: say("zone", zone=c.zone, why=c.zone_why) for c in coverage if c.role.is_log},
         copies={c.source: (c.copy_of, c.copied) for c in coverage if c.copy_of},
-        watched=watched,
-        roughly=roughly,
     )
-
-
-def _watched(minutes: _Span, moments: _Span) -> tuple[float | None, bool]:
-    """Seconds from the first moment to the last, and whether that is rough; of lines only their *minutes* are known."""
-    (first, last), (since, until) = minutes, moments
-    begin = since if since is not None and (first is None or since < first + 60) else first
-    end = until if until is not None and (last is None or until >= last) else last
-    if begin is None or end is None:
-        return None, False
-    return end - begin, (begin, end) != moments
 
 
 def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from report_example import diagnosis, split_loop
 from mqlab.findings import Certainty
 from mqlab.rows import Minute, Receipt, Volume
 from mqlab.screen import screen
-from mqlab.symptoms.change_points import Riser, consequences, earlier, first, order, risers, words
+from mqlab.symptoms.change_points import Riser, consequences, earlier, first, order, risers, traffic, words
 from mqlab.symptoms.change_points import all_courses as courses
 
 
@@ -83,6 +83,25 @@ def test_what_goes_on_to_rise_is_told_with_its_value_at_that_time_and_its_level_
     (rising,), (stepping,) = risers(facts(ramp)), risers(facts(step))
     assert "10.0 MB -> 16.0 MB, a median of 43.0 MB from then on between" in words(rising)
     assert "10.0 MB -> 40.0 MB between" in words(stepping)
+
+
+def test_of_the_traffic_that_changed_the_largest_change_is_told_and_a_burst_that_ended_is_no_lasting_level():
+    burst = counter("broker.bytes_in", (12, 100), (8, 500), (6, 100), instance="one:7071")
+    halved = counter("broker.bytes_out", (12, 100), (14, 50), instance="one:7071")
+    busy = counter("mqtt.takeovers", (12, 1), (14, 900))
+    given = facts(burst, halved, busy)
+    (own,) = [riser for riser in risers(given) if riser.quantity == "broker.bytes_in"]
+    assert (own.before, own.after, own.lasting) == (100, 500, False)
+    assert traffic(given) == words(own)
+    assert traffic(facts(busy)) is None
+
+
+def test_a_topic_s_share_is_that_of_all_topics_and_not_of_their_broker_s_total_beside():
+    legs = {"orders": 900, "bills": 100}
+    parts = [counter("broker.bytes_in", (12, 100), (12, rate), topic=t, instance="b") for t, rate in legs.items()]
+    total = counter("broker.bytes_in", (12, 200), (12, 1000), instance="b")
+    shares = {riser.who: riser.share for riser in risers(facts(parts, total))}
+    assert shares == {"orders b": 0.9, "b": None}
 
 
 def test_rows_of_ledgers_are_rates_without_the_pieces_that_are_not_whole():

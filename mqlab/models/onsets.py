@@ -43,7 +43,7 @@ class Onset:
     after: float
     """Medians of the level before and of all that came after; of the burst alone where it passed."""
     lasting: bool
-    """The new level is that of the samples up to the end."""
+    """The last samples are still at the new level."""
     reached: float
     """What the first sample at the new level measured."""
 
@@ -85,9 +85,8 @@ def _from(points: Sequence[tuple[float, float]], place: int, before: float, room
     if first < LEAST:
         return None
     over = next((n for n in range(place, len(sides)) if sides[n] != sides[place]), len(sides))
-    rest = median(value for _, value in points[first:])
-    lasting = _side(rest - before, room) == sides[place]
-    after = rest if lasting else median(value for _, value in points[first:over])
+    lasting = _side(median(value for _, value in points[-LASTS:]) - before, room) == sides[place]
+    after = median(value for _, value in points[first : None if lasting else over])
     since = next(n for n in range(first - 1, -1, -1) if n == 0 or (points[n][1] - before) * sides[place] <= 0)
     return Onset(points[since][0], points[first][0], before, after, lasting, points[first][1])
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from math import ceil
+from math import ceil, log
 
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Certainty, Finding
@@ -50,7 +50,7 @@ class Riser:
     at: float
     """The first sample at the new level; the change lies between the two."""
     share: float | None
-    """Part that *who* has of all that was measured of this quantity after the change; None where nobody else is."""
+    """Part that *who* has of all that was measured of this quantity after the change; None where alone or fallen."""
     source: str
     lasting: bool = True
     """It stayed up to the end."""
@@ -69,6 +69,8 @@ class Course:
     source: str
     events: bool = False
     """Counts of what happens at random."""
+    labels: int = 0
+    """How many tell it from others: a topic's bytes are in those of its broker, too."""
 
 
 def earlier(riser: Riser, other: Riser) -> bool:
@@ -188,13 +190,15 @@ def _counted(
 
 def _rate(facts: Facts, series: Series) -> Course:
     unit = "B/s" if "bytes" in series.name else "/s"
-    who = series.source if series.name in _PRINTED else _labels(series)
-    return Course(series.name, who, unit, tuple(onsets.rates(_filled(facts, series))), series.source)
+    who = series.source if series.name in _PRINTED else " ".join(_labels(series))
+    points = tuple(onsets.rates(_filled(facts, series)))
+    return Course(series.name, who, unit, points, series.source, labels=len(_labels(series)))
 
 
 def _level(facts: Facts, series: Series) -> Course:
     unit = "B" if "bytes" in series.name else ""
-    return Course(series.name, _labels(series), unit, tuple(_filled(facts, series)), series.source)
+    own = _labels(series)
+    return Course(series.name, " ".join(own), unit, tuple(_filled(facts, series)), series.source, labels=len(own))
 
 
 def _filled(facts: Facts, series: Series) -> Sequence[tuple[float, float]]:
@@ -205,9 +209,9 @@ def _filled(facts: Facts, series: Series) -> Sequence[tuple[float, float]]:
     return onsets.level(series.points, sorted({at for s in beside for at, _ in s.points}))
 
 
-def _labels(series: Series) -> str:
+def _labels(series: Series) -> list[str]:
     wanted = ("topic", "partition", "group", "node", "instance")
-    return " ".join(series.labels[name] for name in wanted if series.labels.get(name))
+    return [series.labels[name] for name in wanted if series.labels.get(name)]
 
 
 CONCENTRATED = 0.5
@@ -245,15 +249,16 @@ def consequences(every: Sequence[Riser]) -> tuple[Riser, ...]:
 def _riser(course: Course, change: Onset, every: Sequence[Course]) -> Riser:
     return Riser(
         course.quantity, course.who, course.unit, change.before, change.after, change.since, change.at,
-        _share(course, change.at, every), course.source, change.lasting, change.reached if change.ramp else None,
+        _share(course, change.at, every) if change.after > change.before else None, course.source, change.lasting,
+        change.reached if change.ramp else None,
     )  # fmt: skip
 
 
 def _share(course: Course, at: float, every: Sequence[Course]) -> float | None:
     """Part of *course* in its total, else in all that is measured of the same quantity, after *at*."""
     same = [one for one in every if one.quantity == course.quantity and one.unit == course.unit]
-    whole = [one for one in same if not one.who] or same
-    if not course.who or (len(same) == 1 and not course.events):
+    whole = [one for one in same if not one.who] or [one for one in same if one.labels == course.labels]
+    if not course.who or (len(whole) == 1 and whole[0] is course and not course.events):
         return None
     total = sum(_after(one, at) for one in whole)
     return min(1.0, _after(course, at) / total) if total > 0 else None
@@ -289,6 +294,17 @@ def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
     begin = lead.started_at.timestamp()
     since = [riser for riser in risers if riser.at + CLOCKS >= begin]
     return since if any(riser.since <= begin + CLOCKS for riser in since) else ()
+
+
+_TRAFFIC = ("bytes", "published", "received", "consumed", "processed", "publish_received", "publish_sent")
+"""How names of what crosses a network begin or end."""
+
+
+def traffic(facts: Facts) -> str | None:
+    """Of the traffic that left its level the one that did by the largest factor; None where all kept theirs."""
+    own = [r for r in risers(facts) if r.quantity.endswith(_TRAFFIC) or "bytes_" in r.quantity]
+    most = max(own, key=lambda r: abs(log((r.after or 1.0) / (r.before or 1.0))), default=None)
+    return words(most) if most else None
 
 
 def words(riser: Riser, tz: tzinfo = UTC) -> str:

@@ -55,7 +55,7 @@ def test_two_clients_of_one_group_are_one_reader():
     assert answer(fan_out, IN, out((40, 100_000), (40, 400_000)), *pair) == fan_out.say("not-added", same=1)
 
 
-def test_what_excludes_a_fan_out_is_what_is_answer():
+def test_what_excludes_a_fan_out_is_what_is_told():
     same = answer(fan_out, IN, out((40, 100_000), (40, 400_000)), reader("a", (80, 200_000)))
     assert same == fan_out.say("not-added", same=1)
     some = answer(fan_out, IN, out((40, 100_000), (40, 900_000)), *FOUR)

@@ -230,7 +230,7 @@ def test_owners_that_are_missing_in_the_middle_of_a_rebalance_are_not_gone():
     assert answer(consumer_offline, describe(*GONE), moving, members(0, 300, "a")) == "clear"
 
 
-def test_a_backlog_of_a_kafka_group_that_falls_is_answer():
+def test_a_backlog_of_a_kafka_group_that_falls_is_told():
     rows = describe((100, 10, 10), (200, 10, 0), (200, 10, 40))
     (finding,) = backlog_drain.detect(facts(rows)).findings
     assert (finding.subject, told(finding.verify)) == ("billing/invoices", {"kafka": True, "topic": TOPIC})

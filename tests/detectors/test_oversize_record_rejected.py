@@ -54,7 +54,8 @@ def test_the_client_refuses_before_a_byte_leaves():
 
 
 def test_a_limit_that_nobody_printed_is_not_named():
-    assert "limit" not in shown(log(), refused(300, CLIENT_SIDE))
+    values = shown(log(), refused(300, CLIENT_SIDE))
+    assert (values["place"], "limit" in values) == (Place.CLIENT, False)
 
 
 def test_an_error_that_does_not_say_who_refused_accuses_neither():

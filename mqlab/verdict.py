@@ -54,7 +54,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     findings = ordered_by_weight([after_its_end(f) for f in sure])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     verdict = _weighed(_verdict(findings, left, facts, results), findings, left, facts, results)
-    results = _without_doubted(results, verdict.hypotheses)
+    results = _without_doubted(facts, results, verdict.hypotheses)
     whole = Diagnosis(
         version=__version__,
         material=material,
@@ -137,11 +137,15 @@ def _without_withdrawn(
     return results | {slug: Result(missing=INCIDENTS[slug].needs) for slug in gone}
 
 
-def _without_doubted(results: dict[str, Result], maybe: Sequence[Hypothesis]) -> dict[str, Result]:
-    """*results* in which no class is clear or ruled out that it *maybe* is: that is to be told by what it needs."""
+def _without_doubted(facts: Facts, results: dict[str, Result], maybe: Sequence[Hypothesis]) -> dict[str, Result]:
+    """*results* in which no class is clear or ruled out that it *maybe* is.
+
+    Of an excerpt it needs the rest; else its rule read what it needs, and a sign is there all the same.
+    """
     doubted = {h.incident for h in maybe if h.incident in results}
     doubted = {slug for slug in doubted if not (results[slug].findings or results[slug].missing)}
-    return results | {slug: Result(missing=INCIDENTS[slug].needs) for slug in doubted}
+    part = hypotheses.is_excerpt(facts)
+    return results | {slug: Result(missing=INCIDENTS[slug].needs if part else (say("doubted"),)) for slug in doubted}
 
 
 def _of_mqtt(found: Finding) -> bool:

@@ -1,13 +1,9 @@
 """Whole statements, as they read in English."""
 
 from facts_builder import at
+from said import statement
 
-from mqlab.findings import measured
-from mqlab.words import Text, room
-
-
-def statement(incident, measures, **values):
-    return Text(incident, "statement", measured(measures) | values)
+from mqlab.words import room
 
 
 def test_records_that_were_committed_before_they_were_handled():

@@ -16,10 +16,12 @@ from message_builder import (
     leaders,
     of_brokers,
     of_topic,
+    read_yet,
+    undecided,
 )
 from said import told
 
-from mqlab.delivery import elections, loss_mechanisms
+from mqlab.delivery import loss_mechanisms
 from mqlab.detectors import acks1_failover_loss, unclean_election_loss
 from mqlab.findings import CLEAR, Certainty, Severity
 from mqlab.rows import Shape
@@ -73,24 +75,17 @@ def test_kraft_says_it_in_a_line():
     assert found(TWO, BACK, LOST, LEDGER, kraft("10:04:59", "0", change), BROKERS) == [(Certainty.PROVEN, 54)]
 
 
-def undecided(why):
-    """Consumers had read what the new leader lacked, and *why* speaks against an unclean election."""
-    say = loss_mechanisms.say
-    gone = {"topic": "orders", "queue": "0", "most": 54}
-    return say("undecided", missing=say("controller"), why=say("read-yet", why=why), **gone)
-
-
 def test_an_eligible_replica_is_no_unclean_leader():
     change = "isr: [] -> [1], elr: [1] -> [], leader: -1 -> 1, leaderEpoch: 1 -> 2"
     rows = (TWO, BACK, LOST, LEDGER, kraft("10:04:59", "0", change), acks("all"), BROKERS)
-    assert found(*rows) == (undecided(elections.say("eligible")),)
+    assert found(*rows) == (undecided(read_yet("eligible"), "controller"),)
 
 
 def test_consumers_that_had_read_the_tail_show_that_its_leader_was_not_in_sync():
     assert found(TWO, BACK, LOST, LEDGER, BROKERS) == [(Certainty.LIKELY, 54)]
     off = of_brokers("unclean.leader.election.enable", "false")
-    in_sync = elections.say("before", replicas=["3", "2", "1"])
-    assert found(TWO, BACK, LOST, LEDGER, off, BROKERS) == (undecided(in_sync),)
+    in_sync = read_yet("before", replicas=["3", "2", "1"])
+    assert found(TWO, BACK, LOST, LEDGER, off, BROKERS) == (undecided(in_sync, "controller"),)
 
 
 def test_an_unclean_election_of_a_replica_that_had_everything_loses_nothing():

@@ -61,8 +61,7 @@ def test_a_process_that_dies_again_and_again_is_proven_by_its_exits():
     assert (one.measures["members"], one.measures["restarts"], one.measures["rebalances"]) == (1, 4, 8)
     assert (one.measures["deaths"], one.facts["members"]) == (4, "a")
     assert one.statement == (
-        "In billing, a died 4 times and was restarted 4 times; it usually ran for 38.0 s. "
-        "Meanwhile the group had 8 rebalances."
+        "In billing, a died 4 times and was restarted 4 times; it usually ran for 38.0 s. It cost 8 rebalances."
     )
     assert one.facts["triggers"] == "8 rebalances: 4 ends, 4 joins after them"
     assert one.facts["cause"] == "processes exit with status 1"

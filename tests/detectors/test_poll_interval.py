@@ -95,7 +95,7 @@ def test_a_loop_is_proven_by_leaves_and_by_polls_that_were_too_long():
     }  # fmt: skip
     assert one.statement == (
         "a left billing 2 times because no poll came within max.poll.interval.ms (15.0 s): 500 records × 90.0 ms = "
-        "45.0 s, at most 166 fit. Meanwhile the group had 4 rebalances and 2 failed commits. 1 other member polled in "
+        "45.0 s, at most 166 fit. It cost 4 rebalances and 2 failed commits. 1 other member polled in "
         "time (10.0 ms per record)."
     )
     assert one.facts == {

@@ -2,14 +2,14 @@
 
 import pytest
 from facts_builder import at, facts, log, settings
-from kafka_builder import GROUP, coordinator, held
+from kafka_builder import GROUP, client, coordinator, held
 from message_builder import fates
 
 from mqlab.detectors import reprocess_duplicates
 from mqlab.facts import Position
 from mqlab.findings import Certainty, Severity
 from mqlab.kafka.member_ledgers import ledgers
-from mqlab.kafka.redelivery import commit_gap
+from mqlab.kafka.redelivery import commit_gap, repeats
 from mqlab.rows import Batch, Client, Delivery, Tally
 
 TOPIC = "invoices"
@@ -65,7 +65,7 @@ def test_records_of_two_members_before_a_change_were_handed_out_again():
     assert found(MEMBERS, SCALED, *MANY, commits(100), LOG) == [(Severity.CRITICAL, Certainty.PROVEN, 900)]
     (finding,) = reprocess_duplicates.detect(facts(MEMBERS, SCALED, *MANY, LOG)).findings
     assert finding.subject == "billing/invoices"
-    assert finding.started_at.timestamp() == at(120)
+    assert finding.started_at.timestamp() == at(123)
     assert finding.measures["records_handled"] == 1800
     assert "900 of 1,800 records" in finding.statement
     assert finding.evidence[0].text.startswith("Preparing to rebalance group billing")
@@ -84,6 +84,68 @@ def test_what_is_handled_again_follows_the_last_change_before_that_and_ends_with
     assert "40 after heartbeat expiry" in finding.statement
     assert "8 after join" in finding.statement
     assert (finding.started_at.timestamp(), finding.ended_at.timestamp()) == (at(124), at(151))
+
+
+def behind(*rows):
+    """(trigger, behind, records) by change, and how many follow none."""
+    (known,) = repeats(facts(MEMBERS, LOG, *rows))
+    told = [(c.what.values["trigger"].value, c.what.values["behind"], n) for c, n in known.by_change.items()]
+    return [(trigger, cause and cause.value, n) for trigger, cause, n in told], known.extra - sum(n for *_, n in told)
+
+
+EXPELLED = coordinator(
+    f"{JOINED}\n10:02:00 expired {{b1}}\n10:02:00 preparing 1 removing member {{b1}} on heartbeat expiration\n"
+    "10:02:02 stable 2 1\n10:02:12.9 new {b2}\n"
+    "10:02:12.9 preparing 2 Adding new member {b2} with group instance id None\n10:02:15 stable 3 2"
+)
+GOT_A = client("a", "10:00:04.1 got invoices-1\n10:02:02.1 got invoices-0, invoices-1\n10:02:15.1 got invoices-1")
+GOT_B = client("b", "10:00:04.1 got invoices-0\n10:02:15.2 got invoices-0")
+
+
+@pytest.mark.parametrize(
+    ("again", "whose"),
+    [
+        (132.4, "heartbeat-expiry"),  # b, woken up, works off what it polled before it was expelled
+        (134.5, "heartbeat-expiry"),  # still so while the rebalance runs that it asked for itself
+        (135.3, "join"),  # from its own assignment on
+    ],
+)
+def test_a_member_that_is_out_of_the_group_works_off_its_old_poll(again, whose):
+    woken = handled(110, 4, A, B, times=(122.3, again))
+    assert [(trigger, n) for trigger, _, n in behind(EXPELLED, GOT_A, GOT_B, woken)[0]] == [(whose, 4)]
+
+
+def test_a_change_after_which_nobody_was_left_hands_nothing_out():
+    emptied = coordinator(
+        f"{JOINED}\n10:02:00 left {{a1}}\n10:02:00 preparing 1 removing member {{a1}} on LeaveGroup\n"
+        "10:02:00 empty 2\n10:02:09 new {c1}\n"
+        "10:02:09 preparing 2 Adding new member {c1} with group instance id None\n10:02:12 stable 3 1"
+    )
+    late = handled(110, 7, A, B, times=(112.5, 121.5)), handled(110, 9, A, B, times=(112.5, 133.5))
+    assert behind(emptied, *late) == ([("join", "start", 9)], 7)
+    assert behind(emptied, handled(110, 9, A, B)) == ([("join", "start", 9)], 0)
+
+
+def test_only_its_own_assignment_hands_a_member_something_out():
+    others = (
+        client("a", "10:00:04.1 got invoices-0\n10:02:03.1 got invoices-1"),
+        client("b", "10:00:04.1 got invoices-1"),
+    )
+    assert behind(SCALED, *others, handled(110, 5, A, A, times=(112.5, 130.5))) == ([], 5)
+    own = client("a", "10:00:04.1 got invoices-0\n10:02:03.1 got invoices-0, invoices-1")
+    assert behind(SCALED, *own, handled(110, 5, A, A, times=(112.5, 130.5))) == ([("join", "start", 5)], 0)
+
+
+SCALED_LATE = (
+    "\n10:02:00 new {c1}\n10:02:00 preparing 1 Adding new member {c1} with group instance id None\n"
+    "10:02:03.1 stable 2 3"
+)
+
+
+@pytest.mark.parametrize(("again", "of_it"), [(123.0, 5), (122.0, 0), (122.9, 0), (123.2, 5)])
+def test_only_ledgers_to_the_second_may_tell_a_time_early(again, of_it):
+    changed = coordinator(JOINED + SCALED_LATE)
+    assert behind(changed, handled(110, 5, A, B, times=(112, again)))[1] == 5 - of_it
 
 
 def test_what_was_handled_again_before_any_change_of_members_is_of_none():

@@ -14,6 +14,7 @@ from collections import Counter
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.groups.backlog import waited
 from mqlab.kafka import advised
 from mqlab.kafka.groups import groups
 from mqlab.kafka.lives import lives
@@ -21,7 +22,6 @@ from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import Repeats, commit_gap, repeats
 from mqlab.rows import GRID
 from mqlab.shared.configured import consumer_value
-from mqlab.shared.lag import waited
 from mqlab.words import Text, listed
 
 INCIDENT = "reprocess-duplicates"

@@ -169,9 +169,10 @@ def _group(row: GroupRow | Loss | Doubled) -> str:
 def _unknown(by_group: dict[str, list[GroupRow]], acked: Mapping[str, int]) -> Iterator[str]:
     for name, rows in by_group.items():
         many = sum(_not_told(row, acked.get(row.queue, 0)) for row in rows)
+        noted = all(row.handled is not None for row in rows)
         if many:
-            yield say("unknown", group=name, unknown=many)
-        elif any(row.handled is None for row in rows):
+            yield say("unknown" if noted else "passed", group=name, unknown=many)
+        elif not noted:
             yield say("no-ledger", group=name)
 
 

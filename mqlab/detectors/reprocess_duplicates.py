@@ -80,6 +80,7 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
         slots={
             **{"group": repeated.group, "topic": repeated.topic, "after": _after(repeated)},
             "change": advised.gentler(facts, repeated.group) or None,
+            **_helps(repeated, gap),
         },
         measures={
             "duplicated_records": repeated.extra,
@@ -102,6 +103,19 @@ def _after(repeated: Repeats) -> list[Text]:
         by_kind[change.what] += extra
     told = {"at_most": repeated.at_most}
     return [say("after", repeats=extra, change=kind, **told) for kind, extra in by_kind.most_common(_SHOWN)]
+
+
+def _helps(repeated: Repeats, gap: float | None) -> dict[str, bool]:
+    """Which repairs would have helped most: one that is out of the group, or dead, commits nothing when it changes."""
+    changes = repeated.by_change.items()
+    outside = sum(extra for change, extra in changes if change.fault)
+    dead = sum(extra for change, extra in changes if change.crash and not change.fault)
+    orderly = sum(repeated.by_change.values()) - outside - dead
+    return {
+        "outside": outside > max(dead, orderly),
+        "killed": bool(dead) and not orderly,
+        "promptly": gap is not None and gap <= GRID,
+    }
 
 
 def _severity(facts: Facts, repeated: Repeats) -> Severity:

@@ -237,3 +237,24 @@ def test_commits_on_a_timer_only_are_told():
     assert commit_gap(rows, GROUP, TOPIC) == 15
     (finding,) = reprocess_duplicates.detect(rows).findings
     assert finding.measures["commit_interval_seconds"] == pytest.approx(15)
+
+
+CRASHED = (coordinator(f"{JOINED}\n10:02:00 expired {{a1}}\n10:02:00 preparing 1 removing member {{a1}} on heartbeat "
+                       "expiration\n10:02:01 stable 2 1"),
+           client("a", "10:00:00 starting\n10:00:04 joined 1 {a1} range\n10:01:50 exited 137"))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "helps"),
+    [
+        ((KILLED, *MANY), {"outside"}),
+        ((KILLED, *MANY, commits(60, 62, 64, 66)), {"outside", "promptly"}),
+        ((SCALED, *MANY), set()),
+        ((SCALED, *MANY, commits(60, 62, 64, 66)), {"promptly"}),
+        ((SCALED, *MANY, commits(60, 75, 90, 105)), set()),
+        ((CRASHED, *MANY), {"killed"}),
+    ],
+)
+def test_a_commit_is_advised_only_to_who_could_have_made_it(rows, helps):
+    (finding,) = reprocess_duplicates.detect(facts(MEMBERS, LOG, *rows)).findings
+    assert {name for name in ("outside", "killed", "promptly") if finding.mitigate.values[name]} == helps

@@ -99,6 +99,7 @@ def test_a_group_without_a_ledger_leaves_open_what_it_handled_and_nothing_else()
     assert one.outcome is Outcome.IN_LOG
     (open_,) = one.statement.values["untold"]
     assert (open_.key, open_.values) == ("passed", {"group": "statistics", "unknown": 1000})
+    assert one.looked == (at("10:01:30"), at("10:01:30"))
     assert said(commit_before_process_loss, rows).startswith("clear")
 
 

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import floor
 from statistics import median
 
 from mqlab import words
@@ -133,7 +134,7 @@ def changes(facts: Facts, group: str) -> tuple[Change, ...]:
 
 
 def extra(facts: Facts, group: str, since: float, until: float, without: Sequence[float] = ()) -> int:
-    """Times that a record was handled again that was handled from *since* to *until*, before or then.
+    """Times that a record was handled again that was handled from the second of *since* to *until*, before or then.
 
     What followed the changes at the moments *without* had another reason.
     """
@@ -141,7 +142,7 @@ def extra(facts: Facts, group: str, since: float, until: float, without: Sequenc
     return sum(
         one.records for one in every
         if one.change is not None and one.change.at not in without
-        and any(since <= moment <= until for moment in (one.before, one.again))
+        and any(floor(since) <= moment <= until for moment in (one.before, one.again))
     )  # fmt: skip
 
 

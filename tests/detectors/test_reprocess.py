@@ -9,7 +9,7 @@ from mqlab.detectors import reprocess_duplicates
 from mqlab.facts import Position
 from mqlab.findings import Certainty, Severity
 from mqlab.kafka.member_ledgers import ledgers
-from mqlab.kafka.redelivery import commit_gap, repeats
+from mqlab.kafka.redelivery import commit_gap, extra, repeats
 from mqlab.rows import Batch, Client, Delivery, Tally
 
 TOPIC = "invoices"
@@ -113,6 +113,17 @@ GOT_B = client("b", "10:00:04.1 got invoices-0\n10:02:15.2 got invoices-0")
 def test_a_member_that_is_out_of_the_group_works_off_its_old_poll(again, whose):
     woken = handled(110, 4, A, B, times=(122.3, again))
     assert [(trigger, n) for trigger, _, n in behind(EXPELLED, GOT_A, GOT_B, woken)[0]] == [(whose, 4)]
+
+
+def test_what_something_cost_is_what_was_handled_then_before_or_again():
+    known = facts(MEMBERS, LOG, EXPELLED, GOT_A, GOT_B, handled(110, 4, A, B, times=(122.0, 132.4)))
+    assert [extra(known, GROUP, at(a), at(b)) for a, b in ((122.3, 125), (125, 140), (123, 130), (60, 110))] == [
+        4,
+        4,
+        0,
+        0,
+    ]
+    assert extra(known, GROUP, at(100), at(140), without=[at(120)]) == 0
 
 
 def test_a_change_after_which_nobody_was_left_hands_nothing_out():

@@ -143,9 +143,9 @@ def _evidence(facts: Facts, repeated: Repeats) -> tuple[Evidence, ...]:
         again = say("handled-again", change=change.what, repeats=extra, at_most=repeated.at_most)
         found += [place.because(again) for place in change.evidence]
         resumed = [
-            (abs((e.first_at or 0.0) - change.until), e.first) for e in facts.of_kind("offset-set")
+            (abs(e.first_at - change.until), e.first) for e in facts.of_kind("offset-set")
             if e.topic == repeated.topic and e.group in (repeated.group, None)
-            and 0 <= (e.first_at or 0.0) - change.at <= _SOON
+            and e.first_at is not None and 0 <= e.first_at - change.at <= _SOON
         ]  # fmt: skip
         nearest = sorted(resumed, key=lambda pair: (pair[0], pair[1].source, pair[1].line or 0))
         found += [place.because(say("resumed")) for _, place in nearest[:2]]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab.facts import Facts, Position
@@ -67,48 +66,39 @@ def waited(facts: Facts, group: str, since: float | None, until: float | None) -
 @per_facts
 def waiting(facts: Facts, group: str, topic: str) -> Points:
     """What waited at each complete listing, by time."""
-    handled = _handled(facts, group, topic)
-    listings = complete(of_groups(facts)[group, topic])
-    listed = [(points[-1].at or 0.0, sum(map(lag, points))) for points in listings]
-    before = [sum(_handled_before(handled, p) for p in points) for points in listings]
-    if not any(n >= LEAST and n >= _LATE * behind for n, (_, behind) in zip(before, listed, strict=True)):
-        return listed
-    return [(points[-1].at or 0.0, sum(_unhandled(handled, p) for p in points)) for points in listings]
+    queues, handled = of_groups(facts)[group, topic], _handled(facts, group, topic)
+    listed = [(at, behind) for at, behind, _ in totals(queues)]
+    rows = [(at, behind, points) for (at, behind), points in zip(listed, complete(queues), strict=True)]
+    for at, behind, points in rows:
+        before = sum(_beyond(handled[p.queue], next_read(p), at // GRID * GRID) for p in points if p.queue in handled)
+        if before >= LEAST and before >= _LATE * behind:
+            return [(at, sum(_unhandled(handled.get(p.queue), p, at) for p in points)) for at, _, points in rows]
+    return listed
 
 
-@dataclass(frozen=True, slots=True)
-class _Handled:
-    """What the ledgers of a group note of one queue."""
-
-    times: Mapping[float, int]
-    """Records by the ten seconds in which they were handled first."""
-    runs: Sequence[tuple[int, int, int]]
-    """First offset, last offset and number of records."""
-
-    def beyond(self, offset: int, at: float) -> int:
-        """Records from *offset* on that were handled by a moment."""
-        below = sum(n * min(1.0, max(0.0, (offset - a) / (b - a + 1))) for a, b, n in self.runs)
-        by_then = sum(n * min(1.0, (at - begin) / GRID) for begin, n in self.times.items() if begin <= at)
-        return max(0, round(by_then - below))
+Handled = tuple[Mapping[float, int], Sequence[tuple[int, int, int]]]
+"""What ledgers note of one queue: records by the ten seconds in which they were handled first, and runs of offsets
+(first, last, records)."""
 
 
-def _handled_before(handled: Mapping[str, _Handled], position: Position) -> int:
-    """Records of a listing's lag that were handled before the ten seconds in which it was made."""
-    at = (position.at or 0.0) // GRID * GRID
-    return handled[position.queue].beyond(next_read(position), at) if position.queue in handled else 0
+def _beyond(handled: Handled, offset: int, at: float) -> int:
+    """Records from *offset* on that were handled by a moment."""
+    times, runs = handled
+    below = sum(n * min(1.0, max(0.0, (offset - a) / (b - a + 1))) for a, b, n in runs)
+    by_then = sum(n * min(1.0, (at - begin) / GRID) for begin, n in times.items() if begin <= at)
+    return max(0, round(by_then - below))
 
 
-def _unhandled(handled: Mapping[str, _Handled], position: Position) -> int:
+def _unhandled(handled: Handled | None, position: Position, at: float) -> int:
     """What of a listing's lag was not handled; none where the rest of it was within the same ten seconds."""
-    own, at, behind = handled.get(position.queue), position.at or 0.0, lag(position)
-    if own is None:
+    behind, offset = lag(position), next_read(position)
+    if handled is None:
         return behind
-    soon = own.beyond(next_read(position), at // GRID * GRID + GRID)
-    return 0 if soon >= behind else behind - own.beyond(next_read(position), at)
+    soon = _beyond(handled, offset, at // GRID * GRID + GRID)
+    return 0 if soon >= behind else behind - _beyond(handled, offset, at)
 
 
-@per_facts
-def _handled(facts: Facts, group: str, topic: str) -> Mapping[str, _Handled]:
+def _handled(facts: Facts, group: str, topic: str) -> Mapping[str, Handled]:
     """By queue; nothing where ledgers of other groups note the same records, or the log gave their places to others."""
     own = noting(facts, group, topic) or frozenset(ledgers_of(facts, group, topic))
     rows = [d for d in facts.deliveries if d.topic == topic]
@@ -122,7 +112,7 @@ def _handled(facts: Facts, group: str, topic: str) -> Mapping[str, _Handled]:
     for fate in fates:
         if own.intersection(fate.handled) and fate.first_offset is not None and fate.last_offset is not None:
             runs[fate.queue].append((fate.first_offset, fate.last_offset, fate.messages))
-    return {queue: _Handled(moments, runs[queue]) for queue, moments in times.items()}
+    return {queue: (moments, runs[queue]) for queue, moments in times.items()}
 
 
 def _growing_on(inside: Points, later: Points) -> Iterator[int]:

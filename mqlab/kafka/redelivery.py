@@ -19,7 +19,7 @@ from mqlab import words
 from mqlab.facts import Facts, Position
 from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
-from mqlab.kafka.log_lines import lines
+from mqlab.kafka.log_lines import Lines, lines
 from mqlab.kafka.member_ledgers import kept, noted_records
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import ONCE, Behind, Trigger
@@ -115,7 +115,6 @@ def repeats(facts: Facts) -> tuple[Repeats, ...]:
                  if any(d.topic == topic and members.keys() & set(d.sources) for d in facts.deliveries))  # fmt: skip
 
 
-@per_facts
 def changes(facts: Facts, group: str) -> tuple[Change, ...]:
     """Rebalances of *group* after which members had its partitions, and static members that were replaced."""
     found = [
@@ -138,12 +137,9 @@ def extra(facts: Facts, group: str, since: float, until: float, without: Sequenc
 
     What followed the changes at the moments *without* had another reason.
     """
-    every = (one for found in repeats(facts) if found.group == group for one in found.handlings)
-    return sum(
-        one.records for one in every
-        if one.change is not None and one.change.at not in without
-        and any(floor(since) <= moment <= until for moment in (one.before, one.again))
-    )  # fmt: skip
+    every = [one for found in repeats(facts) if found.group == group for one in found.handlings]
+    ours = [one for one in every if one.change is not None and one.change.at not in without]
+    return sum(one.records for one in ours if any(floor(since) <= m <= until for m in (one.before, one.again)))
 
 
 def commit_gap(facts: Facts, group: str, topic: str) -> float | None:
@@ -161,7 +157,8 @@ def _of(facts: Facts, group: str, topic: str, members: Mapping[str, str]) -> Rep
     own = noted_records(facts, topic, frozenset(members))
     doubled = [(d, noted) for d, noted in own if len(noted) > 1]
     finer = any(at % 1 for d, _ in doubled for at in d.times)
-    trace = _Trace(members, changes(facts, group), _assignments(facts, group), 0.0 if finer else _SECOND)
+    known = changes(facts, group)
+    trace = _Trace(members, known, _assignments(known, lines(facts, group)), 0.0 if finer else _SECOND)
     commits, fitting, found = _commits(facts, group, topic), 0, Counter[tuple[float, float, Change | None]]()
     for delivery, noted in doubled:
         for before, again, change in trace.handlings(delivery, noted):
@@ -191,19 +188,22 @@ Assigned = tuple[float, Change | None]
 """When a member says that it was assigned a partition, and the change by which it was."""
 
 
-@per_facts
-def _assignments(facts: Facts, group: str) -> Mapping[tuple[str, str], Sequence[Assigned]]:
+def _assignments(known: Sequence[Change], told: Lines) -> Mapping[tuple[str, str], Sequence[Assigned]]:
     """Assignments by client and partition, by time: the members' own logs."""
     found: dict[tuple[str, str], list[Assigned]] = defaultdict(list)
-    known = changes(facts, group)
-    for client, these in lines(facts, group).clients.items():
+    for client, these in told.clients.items():
         for line in these:
             if line.kind == "partitions-assigned" and line.first_at is not None:
-                begun = [change for change in known if change.at <= line.first_at <= change.until + ONCE]
-                change = min(begun, key=lambda one: abs(one.until - (line.first_at or 0.0)), default=None)
+                change = _nearest(known, line.first_at)
                 for partition in (line.reason or "").split(", "):
                     found[client, partition].append((line.first_at, change))
     return found
+
+
+def _nearest(known: Sequence[Change], at: float) -> Change | None:
+    """The change by which a member has its partitions that says so at a moment."""
+    begun = [change for change in known if change.at <= at <= change.until + ONCE]
+    return min(begun, key=lambda change: abs(change.until - at), default=None)
 
 
 @dataclass(frozen=True, slots=True)

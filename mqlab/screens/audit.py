@@ -209,8 +209,9 @@ def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:
     yield clipped(f"{said(of_topic('heading', outcome=audit.outcome))}  {safe(audit.topic)}", WIDTH)
     yield from wrapped(safe(said(audit.statement)), WIDTH)
     if audit.log or audit.groups:
+        since, until = audit.looked or (None, None)
         for group in groups(audit):
-            yield from path_rows(path(audit, group), group, delivery_path.between(*(audit.looked or (None, None)), tz))
+            yield from path_rows(path(audit, group), group, delivery_path.between(since, until, tz))
     yield from _tolls("LOST", delivery_path.losses(audit), tz)
     yield from _tolls("FAILED", delivery_path.refused(audit), tz)
     yield from _tolls("DOUBLED", delivery_path.doubles(audit), tz)

@@ -99,8 +99,9 @@ def test_a_group_without_a_ledger_leaves_open_what_it_handled_and_nothing_else()
     ]  # fmt: skip
     one = audit(rows)
     assert one.outcome is Outcome.IN_LOG
-    untold = (say("unknown", group="statistics", unknown=1000),)
+    untold = (say("passed", group="statistics", unknown=1000),)
     assert told(one.statement) == {"acked": 1000, "outcome": Outcome.IN_LOG, "untold": untold}
+    assert one.looked == (at("10:01:30"), at("10:01:30"))
     assert said(commit_before_process_loss, rows) == "clear"
 
 

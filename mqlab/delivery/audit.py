@@ -12,9 +12,10 @@ from itertools import groupby
 from mqlab import words
 from mqlab.delivery import durability, group_audit, log_audit, queue_audit
 from mqlab.delivery.elections import handovers
-from mqlab.delivery.leaders import leaderships
+from mqlab.delivery.leaders import leaderships, looked
 from mqlab.delivery.log_losses import BY_OFFSETS, acknowledged, counted_by_ids
 from mqlab.delivery.loss_mechanisms import cases, unanswered
+from mqlab.delivery.positions import offsets
 from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
@@ -54,7 +55,14 @@ def _audit(facts: Facts, topic: str) -> Audit:
     statement = _statement(outcome, log, groups, losses, doubled, read)
     of_groups = [*_missing_of_groups(groups), *(say("owner", ledger=ledger) for ledger in beside)]
     missing = tuple(dict.fromkeys([*of_log, *of_groups]))
-    return Audit(topic, outcome, statement, log, groups, losses, doubled, missing)
+    return Audit(topic, outcome, statement, log, groups, losses, doubled, missing, _looked(facts, log, groups))
+
+
+def _looked(facts: Facts, log: Sequence[LogRow], groups: Sequence[GroupRow]) -> tuple[float, float] | None:
+    positions = (offsets(facts, row.group, row.topic, row.queue).last for row in groups)
+    moments = [mark.at for mark in positions if mark is not None]
+    moments += [at for row in log for at in looked(facts, (row.topic, row.queue))]
+    return (min(moments), max(moments)) if moments else None
 
 
 def is_whole(facts: Facts, topic: str) -> bool:
@@ -169,9 +177,10 @@ def _group(row: GroupRow | Loss | Doubled) -> str:
 def _unknown(by_group: dict[str, list[GroupRow]], acked: Mapping[str, int]) -> Iterator[str]:
     for name, rows in by_group.items():
         many = sum(_not_told(row, acked.get(row.queue, 0)) for row in rows)
+        noted = all(row.handled is not None for row in rows)
         if many:
-            yield say("unknown", group=name, unknown=many)
-        elif any(row.handled is None for row in rows):
+            yield say("unknown" if noted else "passed", group=name, unknown=many)
+        elif not noted:
             yield say("no-ledger", group=name)
 
 

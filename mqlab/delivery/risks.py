@@ -179,7 +179,7 @@ def _idempotence(facts: Facts, owner: str | None) -> Iterator[Risk]:
     records, how = _in_flight(facts, owner, values)
     whose = ("enable.idempotence", "producer", owner, declared or say("not-set"))
     off = {"version": str(version) if version else None, **_why_off(said)}
-    yield risk("no-idempotence", whose, "producer-duplicates", (None, records), _places(*values.values()), **off, **how)
+    yield risk("no-idempotence", whose, "producer-duplicates", records, _places(*values.values()), **off, **how)
 
 
 def _why_off(said: Mapping[str, str]) -> Mapping[str, str]:
@@ -190,16 +190,24 @@ def _why_off(said: Mapping[str, str]) -> Mapping[str, str]:
     return {"in_flight": flight} if flight.isdigit() and int(flight) > 5 else {}
 
 
-def _in_flight(facts: Facts, owner: str | None, values: Mapping[str, Value]) -> tuple[int | None, Mapping[str, Shown]]:
-    """Records whose answers one cut of the connection can take: those of the requests that are on their way."""
+_Amount = tuple[int | None, int | None]
+"""Most likely number and most."""
+
+
+def _in_flight(facts: Facts, owner: str | None, values: Mapping[str, Value]) -> tuple[_Amount, Mapping[str, Shown]]:
+    """Records whose answers one cut of the connection can take: those of the requests that are on their way.
+
+    Averages of requests bound nothing, and the first ones are those of a start: what they usually are is likely.
+    """
     flight = values.get("max.in.flight.requests.per.connection")
     named = (s for s in facts.named("producer.records_per_request_avg") if s.labels.get("client_id") == owner)
     sizes = [v for s in named for _, v in s.points if v > 0]
     if flight is not None and flight.number and sizes:
-        return round(flight.number * max(sizes)), {"requests": flight.number, "each": max(sizes)}
+        each = median(sizes)
+        return (round(flight.number * each), None), {"requests": flight.number, "each": each}
     rate, wait = of_producer(facts, owner), _of_producer(facts, owner, "request.timeout.ms")
     seconds = (wait.number if wait is not None and wait.number else 30_000) / 1000
-    return (rate.within(seconds) if rate else None), {"rate": told(rate), "seconds": seconds}
+    return (None, rate.within(seconds) if rate else None), {"rate": told(rate), "seconds": seconds}
 
 
 def _of_producer(facts: Facts, owner: str | None, key: str) -> Value | None:

@@ -170,3 +170,5 @@ class Audit:
     doubled: tuple[Doubled, ...]
     missing: tuple[str, ...]
     """What would have to be fetched for certainty."""
+    looked: tuple[float, float] | None = None
+    """When the first and the last of the offsets were seen that stand there; None where none was."""

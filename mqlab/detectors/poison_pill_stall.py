@@ -16,7 +16,7 @@ from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import interrupted, topics
 from mqlab.kafka import poll_timeout
-from mqlab.kafka.redelivery import Stuck, many_fail, stuck_records
+from mqlab.kafka.stuck_records import Stuck, many_fail, stuck_records
 from mqlab.rows import GRID
 from mqlab.shared.lag import LEAST, growth
 from mqlab.shared.outages import outage

@@ -12,10 +12,10 @@ from mqlab import words
 from mqlab.delivery.queue_audit import queue_rows
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.groups.backlog import waited
 from mqlab.rocketmq.members import HEARTBEATS, groups, streams
 from mqlab.rocketmq.slots import Judgement
 from mqlab.rocketmq.subscriptions import Mismatch, mismatches
-from mqlab.shared.lag import waited
 from mqlab.shared.queues import Member, next_read, of_groups, spread
 from mqlab.words import Text, listed
 

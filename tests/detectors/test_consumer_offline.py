@@ -162,6 +162,12 @@ def test_members_that_are_soon_back_or_not_known_to_be_gone_are_no_outage(rows):
     assert found(rows) == []
 
 
+EMPTIED = [
+    Position(at(second), KAFKA, "invoices", "0", min(second, 100) * 10, 600 + second * 10, None, who, None, None,
+             f"describe.{second}.txt", 2, "")
+    for second in range(0, 221, 20)
+    for who in ("a" if second < 100 or second == 220 else None,)
+]  # fmt: skip
 HELD = [
     ("10:01:36 empty 2\n10:03:23 new {a1}", (96, 203, 1630, (1600, 1800))),
     ("10:01:36 empty 2", (96, 220, 1800, None)),
@@ -172,14 +178,18 @@ HELD = [
 
 @pytest.mark.parametrize(("lines", "known"), HELD, ids=["both", "the begin", "none", "an earlier gap"])
 def test_a_coordinator_tells_when_the_group_was_empty_and_listings_bound_it(lines, known):
-    rows = [
-        Position(at(second), KAFKA, "invoices", "0", min(second, 100) * 10, 600 + second * 10, 0, who, None, None,
-                 f"describe.{second}.txt", 2, "")
-        for second in range(0, 221, 20)
-        for who in ("a" if second < 100 or second == 220 else None,)
-    ]  # fmt: skip
-    (one,) = consumer_offline.detect(facts(rows, coordinator(lines) if lines else [])).findings
+    (one,) = consumer_offline.detect(facts(EMPTIED, coordinator(lines) if lines else [])).findings
 
     low, high = (one.measures.get(f"pending_records_{end}") for end in ("low", "high"))
     begin, end = (when.timestamp() - at(0) for when in (one.started_at, one.ended_at))
     assert (begin, end, one.measures["pending_records"], (low, high) if low else None) == known
+
+
+@pytest.mark.parametrize(
+    ("deleted", "waits"), [(201, (730, 700, 900)), (150, (730, 700, 900)), (205, (1630, 1600, 1800))]
+)
+def test_what_retention_had_deleted_by_the_end_does_not_wait(deleted, waits):
+    gone = episode("log-start-moved", deleted, "logs/server.log", left=1900, topic="invoices", queue="0")
+    lines = coordinator("10:01:36 empty 2\n10:03:23 new {a1}")
+    (one,) = consumer_offline.detect(facts(EMPTIED, lines, gone)).findings
+    assert tuple(one.measures[f"pending_records{end}"] for end in ("", "_low", "_high")) == waits

@@ -2,7 +2,7 @@
 
 import pytest
 from facts_builder import at, facts, log, settings
-from kafka_builder import GROUP, coordinator, held
+from kafka_builder import GROUP, client, coordinator, held
 from message_builder import fates
 from said import told
 
@@ -10,7 +10,7 @@ from mqlab.detectors.reprocess_duplicates import detect, say
 from mqlab.facts import Position
 from mqlab.findings import Certainty, Severity
 from mqlab.kafka.member_ledgers import ledgers
-from mqlab.kafka.redelivery import commit_gap
+from mqlab.kafka.redelivery import commit_gap, extra, repeats
 from mqlab.kafka.rows import Behind, Trigger
 from mqlab.rows import Batch, Client, Delivery, Tally
 from mqlab.words import room
@@ -73,7 +73,7 @@ def test_records_of_two_members_before_a_change_were_handed_out_again():
     assert found(MEMBERS, SCALED, *MANY, commits(100), LOG) == [(Severity.CRITICAL, Certainty.PROVEN, 900)]
     (finding,) = detect(facts(MEMBERS, SCALED, *MANY, LOG)).findings
     assert finding.subject == "billing/invoices"
-    assert finding.started_at.timestamp() == at(120)
+    assert finding.started_at.timestamp() == at(123)
     assert finding.measures["records_handled"] == 1800
     assert told(finding.statement).items() >= {"repeated_records": 900, "records_handled": 1800}.items()
     assert finding.evidence[0].text.startswith("Preparing to rebalance group billing")
@@ -94,6 +94,79 @@ def test_what_is_handled_again_follows_the_last_change_before_that_and_ends_with
         after(8, Trigger.JOIN, Behind.START),
     ]
     assert (finding.started_at.timestamp(), finding.ended_at.timestamp()) == (at(124), at(151))
+
+
+def behind(*rows):
+    """(trigger, behind, records) by change, and how many follow none."""
+    (known,) = repeats(facts(MEMBERS, LOG, *rows))
+    told = [(c.what.values["trigger"].value, c.what.values["behind"], n) for c, n in known.by_change.items()]
+    return [(trigger, cause and cause.value, n) for trigger, cause, n in told], known.extra - sum(n for *_, n in told)
+
+
+EXPELLED = coordinator(
+    f"{JOINED}\n10:02:00 expired {{b1}}\n10:02:00 preparing 1 removing member {{b1}} on heartbeat expiration\n"
+    "10:02:02 stable 2 1\n10:02:12.9 new {b2}\n"
+    "10:02:12.9 preparing 2 Adding new member {b2} with group instance id None\n10:02:15 stable 3 2"
+)
+GOT_A = client("a", "10:00:04.1 got invoices-1\n10:02:02.1 got invoices-0, invoices-1\n10:02:15.1 got invoices-1")
+GOT_B = client("b", "10:00:04.1 got invoices-0\n10:02:15.2 got invoices-0")
+
+
+@pytest.mark.parametrize(
+    ("again", "whose"),
+    [
+        (132.4, "heartbeat-expiry"),  # b, woken up, works off what it polled before it was expelled
+        (134.5, "heartbeat-expiry"),  # still so while the rebalance runs that it asked for itself
+        (135.3, "join"),  # from its own assignment on
+    ],
+)
+def test_a_member_that_is_out_of_the_group_works_off_its_old_poll(again, whose):
+    woken = handled(110, 4, A, B, times=(122.3, again))
+    assert [(trigger, n) for trigger, _, n in behind(EXPELLED, GOT_A, GOT_B, woken)[0]] == [(whose, 4)]
+
+
+def test_what_something_cost_is_what_was_handled_then_before_or_again():
+    known = facts(MEMBERS, LOG, EXPELLED, GOT_A, GOT_B, handled(110, 4, A, B, times=(122.3, 132.4)))
+    assert [extra(known, GROUP, at(a), at(b)) for a, b in ((122.9, 125), (125, 140), (123, 130), (60, 110))] == [
+        4,
+        4,
+        0,
+        0,
+    ]
+    assert extra(known, GROUP, at(100), at(140), without=[at(120)]) == 0
+
+
+def test_a_change_after_which_nobody_was_left_hands_nothing_out():
+    emptied = coordinator(
+        f"{JOINED}\n10:02:00 left {{a1}}\n10:02:00 preparing 1 removing member {{a1}} on LeaveGroup\n"
+        "10:02:00 empty 2\n10:02:09 new {c1}\n"
+        "10:02:09 preparing 2 Adding new member {c1} with group instance id None\n10:02:12 stable 3 1"
+    )
+    late = handled(110, 7, A, B, times=(112.5, 121.5)), handled(110, 9, A, B, times=(112.5, 133.5))
+    assert behind(emptied, *late) == ([("join", "start", 9)], 7)
+    assert behind(emptied, handled(110, 9, A, B)) == ([("join", "start", 9)], 0)
+
+
+def test_only_its_own_assignment_hands_a_member_something_out():
+    others = (
+        client("a", "10:00:04.1 got invoices-0\n10:02:03.1 got invoices-1"),
+        client("b", "10:00:04.1 got invoices-1"),
+    )
+    assert behind(SCALED, *others, handled(110, 5, A, A, times=(112.5, 130.5))) == ([], 5)
+    own = client("a", "10:00:04.1 got invoices-0\n10:02:03.1 got invoices-0, invoices-1")
+    assert behind(SCALED, *own, handled(110, 5, A, A, times=(112.5, 130.5))) == ([("join", "start", 5)], 0)
+
+
+SCALED_LATE = (
+    "\n10:02:00 new {c1}\n10:02:00 preparing 1 Adding new member {c1} with group instance id None\n"
+    "10:02:03.1 stable 2 3"
+)
+
+
+@pytest.mark.parametrize(("again", "of_it"), [(123.0, 5), (122.0, 0), (122.9, 0), (123.2, 5)])
+def test_only_ledgers_to_the_second_may_tell_a_time_early(again, of_it):
+    changed = coordinator(JOINED + SCALED_LATE)
+    assert behind(changed, handled(110, 5, A, B, times=(112, again)))[1] == 5 - of_it
 
 
 def test_what_was_handled_again_before_any_change_of_members_is_of_none():
@@ -186,3 +259,24 @@ def test_commits_on_a_timer_only_are_told():
     assert commit_gap(rows, GROUP, TOPIC) == 15
     (finding,) = detect(rows).findings
     assert finding.measures["commit_interval_seconds"] == pytest.approx(15)
+
+
+CRASHED = (coordinator(f"{JOINED}\n10:02:00 expired {{a1}}\n10:02:00 preparing 1 removing member {{a1}} on heartbeat "
+                       "expiration\n10:02:01 stable 2 1"),
+           client("a", "10:00:00 starting\n10:00:04 joined 1 {a1} range\n10:01:50 exited 137"))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "helps"),
+    [
+        ((KILLED, *MANY), {"outside"}),
+        ((KILLED, *MANY, commits(60, 62, 64, 66)), {"outside", "promptly"}),
+        ((SCALED, *MANY), set()),
+        ((SCALED, *MANY, commits(60, 62, 64, 66)), {"promptly"}),
+        ((SCALED, *MANY, commits(60, 75, 90, 105)), set()),
+        ((CRASHED, *MANY), {"killed"}),
+    ],
+)
+def test_a_commit_is_advised_only_to_who_could_have_made_it(rows, helps):
+    (finding,) = detect(facts(MEMBERS, LOG, *rows)).findings
+    assert {name for name in ("outside", "killed", "promptly") if finding.mitigate.values[name]} == helps

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding, together
-from mqlab.groups.membership import capacity, disturbed, is_kafka, places, steady, streams, topics
+from mqlab.groups.membership import capacity, disturbed, is_kafka, left_at, places, steady, streams, topics
 from mqlab.models.falling import falling
 from mqlab.mqtt import brokers, sessions
 from mqlab.mqtt.queue_drops import queue_cases
@@ -138,11 +138,12 @@ def _group_finding(
     points, (begin, end) = totals(queues), _own(all_of_it, rise)
     peak = max(waiting for at, waiting, _ in points if begin <= at <= end)
     ongoing = end >= points[-1][0]
+    left = left_at(facts, group, rise, all_of_it) if end > rise.until else None
     return finding(
         INCIDENT,
         f"{group}/{topic}",
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (begin, None if ongoing else end),
+        (begin, None if ongoing else left or end),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         slots={

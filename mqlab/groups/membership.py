@@ -161,14 +161,33 @@ _LOOP = 2
 
 def steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch) -> Stretch | None:
     """The longest part of the rise in which the members are known to have stayed the same; None where it is none."""
-    if is_kafka(facts, group):
-        calm = _undisturbed(facts, group, rise)
-    else:
-        calm = [part for view in streams(facts, group) for part in _same(view, rise)]
+    calm = _calm(facts, group, rise)
     if not calm:
         return None
     since, until = max(calm, key=lambda part: part[1] - part[0])
     return stretch_between(queues, since, until) if until > since else None
+
+
+def left_at(facts: Facts, group: str, calm: Stretch, rise: Stretch) -> float | None:
+    """When the members of the *calm* part left, where no others settled in the rest of the rise; else None.
+
+    Until others have settled, lag rises since nobody consumes.
+    """
+    if any(until > since >= calm.until for since, until in _calm(facts, group, rise)):
+        return None
+    changes = [
+        (not view.lasting, max(at, calm.until))
+        for view in streams(facts, group)
+        for at, after in _changes(view)
+        if calm.until <= after - SETTLING <= rise.until
+    ]
+    return min(changes, default=(True, None))[1]
+
+
+def _calm(facts: Facts, group: str, rise: Stretch) -> Sequence[Part]:
+    if is_kafka(facts, group):
+        return _undisturbed(facts, group, rise)
+    return [part for view in streams(facts, group) for part in _same(view, rise)]
 
 
 def disturbed(facts: Facts, group: str, rise: Stretch) -> Text | None:

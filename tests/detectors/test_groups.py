@@ -63,6 +63,22 @@ def test_a_consumer_that_is_slower_than_the_producer_is_told_with_both_rates():
     assert (one.measures["produced_per_second"], one.measures["consumed_per_second"]) == (40, 32)
 
 
+@pytest.mark.parametrize(("slow_again", "over"), [(20, 425), (100, 540)], ids=["a rollback", "a restart"])
+def test_a_slow_consumer_is_over_when_it_leaves_unless_those_who_come_are_slow_as_well(slow_again, over):
+    """A restart in which nobody consumed is no part of it; peak and backlog know the restart."""
+    rows = [broker_log(900), *(connected(0, name, f"10.0.0.{n}:1") for n, name in enumerate(("A@1", "B@2")))]
+    for n, (old, new) in enumerate((("A@1", "A@3"), ("B@2", "B@4"))):
+        rows += [
+            connected(425 + n, old, f"10.0.0.{n}:1", kind="consumer-disconnected"),
+            connected(436 + n, new, f"10.0.0.{n}:2"),
+        ]
+    (one,) = classes(rows, legs((120, 10, 10), (300, 10, 8), (20, 10, 0), (slow_again, 10, 8), (300, 10, 20)))[
+        "slow-consumer"
+    ]
+    assert (one.started_at.timestamp(), one.ended_at.timestamp(), one.ongoing) == (at(120), at(over), False)
+    assert one.measures["peak_lag"] == 4 * (300 * 2 + 20 * 10 + slow_again * 2)
+
+
 def test_what_members_can_do_confirms_weakens_or_disproves_it():
     moves = legs((120, 10, 10), (300, 10, 8))
 

@@ -269,7 +269,7 @@ def _material(facts: Facts) -> Material:
         times += [at for row in spans for at in (row.first_at, row.last_at)]
     times += [p.at for p in facts.positions] + [t.at for t in facts.tallies] + [d.at for d in facts.deliveries]
     times += [s.points[n][0] for s in facts.series if s.points for n in (0, -1)]
-    times += [s.first_at for v in facts.volumes for s in v.shapes]
+    times += [at for v in facts.volumes for at in (v.first_at, *(s.first_at for s in v.shapes))]
     moments = span(at for at in times if at is not None and not is_dateless(at))
     watched, roughly = _watched(minutes, moments)
     return Material(
@@ -288,14 +288,20 @@ def _material(facts: Facts) -> Material:
     )
 
 
+_MINUTE = 60.0
+_EXACT = 0.05
+"""Part of a time by which it may be longer than it is said to be."""
+
+
 def _watched(minutes: _Span, moments: _Span) -> tuple[float | None, bool]:
-    """Seconds from the first moment to the last, and whether that is rough; of lines only their *minutes* are known."""
+    """Seconds from the first moment to the last, and whether that is rough; of most lines only *minutes* are known."""
     (first, last), (since, until) = minutes, moments
-    begin = since if since is not None and (first is None or since < first + 60) else first
+    begin = since if since is not None and (first is None or since < first + _MINUTE) else first
     end = until if until is not None and (last is None or until >= last) else last
     if begin is None or end is None:
         return None, False
-    return end - begin, (begin, end) != moments
+    unknown = (0.0 if begin == since else _MINUTE) + (0.0 if last is None else max(0.0, last + _MINUTE - end))
+    return end - begin, unknown > _EXACT * (end - begin)
 
 
 def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.detectors import DETECTORS
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Severity
-from mqlab.rows import Shape
+from mqlab.rows import Minute, Shape, Volume
 from mqlab.sources import Role
 from mqlab.verdict import diagnose
 
@@ -283,4 +283,15 @@ def test_material_of_no_broker_is_told_what_to_gather():
 def test_a_minute_that_alone_is_known_does_not_lengthen_what_was_watched(seen, watched, roughly):
     lines = [episode("connected", when, "server.log", system="kafka") for when in seen]
     material = diagnose(facts(log("server.log", "kafka-broker-log", "10:00", "10:29"), lines)).material
+    assert (material.watched, material.roughly) == (watched, roughly)
+
+
+@pytest.mark.parametrize(("until", "watched", "roughly"), [("10:02", 159.0, True), ("10:29", 1779.0, False)])
+def test_what_was_watched_begins_with_the_first_line_of_any_log_and_is_rough_where_its_last_minute_matters(
+    until, watched, roughly
+):
+    lines = [episode("connected", when, "server.log", system="kafka") for when in ("10:00:38", f"{until}:50")]
+    first = Volume("server.log", at("10:00:11"), (Minute(at("10:00"), 9, 900),))
+    given = replace(facts(log("server.log", "kafka-broker-log", "10:00", until), lines), volumes=(first,))
+    material = diagnose(given).material
     assert (material.watched, material.roughly) == (watched, roughly)

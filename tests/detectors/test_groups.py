@@ -218,6 +218,7 @@ def test_a_backlog_that_falls_is_a_state_with_its_end():
     (one,) = classes(STEADY, drained).pop("backlog-drain")
     assert (one.severity, one.ongoing) == (Severity.NOTICE, False)
     assert one.measures["drain_seconds"] == pytest.approx(250, rel=0.1)
+    assert [place.why.values["waiting"] for place in one.evidence] == [1000, 0]
 
 
 def test_a_drain_that_is_under_way_says_when_it_will_end():

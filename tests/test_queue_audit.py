@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from facts_builder import at, episode, facts, positions
+from group_builder import broker_log, connected
 from message_builder import fates, part
 
 from mqlab.delivery import path
@@ -11,7 +12,7 @@ from mqlab.delivery.audit import audits
 from mqlab.delivery.log_audit import log_rows
 from mqlab.delivery.rows import GroupRow, Outcome
 from mqlab.findings import Certainty
-from mqlab.rows import Client, Tally
+from mqlab.rows import Client, Delivery, Tally
 from mqlab.views.audit_json import commands_for
 
 GROUP, TOPIC = "order_sync", "orders"
@@ -74,6 +75,23 @@ broker-a/0 60   99 10:00 1    1     -
         "100 acknowledged; 30 wait for order_sync, neither handled nor committed. Nothing was lost from the log. "
         "Whether order_sync handled 10 of the messages before its position cannot be told."
     )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "around", "name"),
+    [((90, 125), 100, path.AT_CHANGES), ((90, 300), 0, path.UNEXPLAINED), ((), 0, path.UNEXPLAINED)],
+    ids=["while members changed", "when nobody came or went", "nobody knows when"],
+)
+def test_copies_that_came_while_members_changed_are_told_as_such(seconds, around, name):
+    came = [
+        connected(when, client, f"10.0.0.{n}:4000", group=GROUP)
+        for n, (when, client) in enumerate(((0, "10.0.0.1@7"), (100, "10.0.0.2@7")))
+    ]
+    again = Delivery(at(90), TOPIC, "broker-a/0", (ONE, TWO), 100, tuple(map(at, seconds)))
+    one = audit(sent(handled=f"{ONE}+{TWO}"), tally(TWO), stands(100), again, broker_log(), *came)
+    assert [row.at_changes for row in one.doubled] == [around]
+    assert [toll.incident for toll in path.doubles(one)] == [name]
+    assert (one.statement.values["at_changes"], one.statement.values["rest"]) == (around, not around)
 
 
 def test_copies_that_a_group_handled_stand_in_the_audit():

@@ -150,14 +150,18 @@ def _statement(
     acked_of = {row.queue: row.acked or 0 for row in log}
     by_group = {name: list(rows) for name, rows in groupby(sorted(groups, key=_group), key=_group)}
     rows: tuple[Loss | Doubled, ...] = (*losses, *doubled)
+    unnamed = [row for row in doubled if row.incident is None]
+    at_changes = sum(row.at_changes for row in unnamed)
     return say(
         "statement",
         acked=sum(acked) if acked else None,
         parts=(*_lost(losses, read), *_left(by_group), *_failed(log), *_doubled(doubled)),
         outcome=outcome,
         named=sorted({row.incident for row in rows if row.incident}),
-        rest=any(row.incident is None for row in rows),
-        lost=len(losses),
+        rest=any(row.incident is None for row in losses) or sum(row.extra for row in unnamed) > at_changes,
+        lost=sum(loss.side is not Side.PRODUCER for loss in losses),
+        at_changes=at_changes,
+        of_all=at_changes if at_changes == sum(row.extra for row in doubled) else None,
         untold=tuple(_unknown(by_group, acked_of)) if outcome is Outcome.IN_LOG else None,
     )
 

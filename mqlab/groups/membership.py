@@ -236,9 +236,8 @@ def _undisturbed(facts: Facts, group: str, rise: Stretch) -> Sequence[Part]:
 
 def _changes(view: Stream) -> Iterator[Part]:
     """From the last sight of the members before each change until those after it have settled."""
-    for before, after in pairwise(view.snapshots):
-        if {(m.client_id, m.place) for m in before.members} != {(m.client_id, m.place) for m in after.members}:
-            yield after.at if view.lasting else before.at, after.at + SETTLING
+    for before, after in view.changes():
+        yield after.at if view.lasting else before.at, after.at + SETTLING
 
 
 _THREADS = "PROP_THREADPOOL_CORE_SIZE"

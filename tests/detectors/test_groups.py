@@ -181,6 +181,7 @@ def test_a_topic_that_one_member_does_not_read_leaves_its_share_to_nobody():
     assert one.measures["orphan_queues"] == 2
     assert "B@2 does not read TRADES" in one.statement
     assert not found
+    assert (one.mitigate.values["odd"], one.mitigate.values["lacking"]) == (["B@2"], ["TRADES"])
 
 
 def test_members_that_tell_different_tags_are_likely_a_mismatch():
@@ -189,6 +190,7 @@ def test_members_that_tell_different_tags_are_likely_a_mismatch():
     ]
     (one,) = classes(STEADY, rows, queues(4, range(4), seconds=400)).pop("subscription-mismatch")
     assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+    assert one.mitigate.values["odd"] == []
 
 
 def test_a_release_that_changes_the_subscription_once_is_none():

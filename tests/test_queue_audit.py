@@ -133,6 +133,15 @@ broker-a/0 50   99 10:00 1    1     {ONE}+{TWO}
     assert one.missing == (f"of which group {TWO} is",)
 
 
+@pytest.mark.parametrize(("model", "key"), [("BROADCASTING", "own-offsets"), ("CLUSTERING", "owner")])
+def test_the_ledger_of_a_broadcasting_member_is_known_by_the_log_beside_it(model, key):
+    log, own = ("logs/one/client.log", "logs/two/client.log")
+    allocated = episode("queues-allocated", "10:00", log, group=GROUP, topic=TOPIC, client_id="a")
+    started = episode("consumer-starting", "10:00", own, system="rocketmq", group="prices", reason=model)
+    one = audit(sent(handled=f"{ONE}+{TWO}"), tally(TWO), allocated, started, stands(100))
+    assert [(missing.key, missing.values["ledger"]) for missing in one.missing] == [(key, TWO)]
+
+
 def test_an_end_of_a_queue_that_is_not_known_is_asked_for_in_the_words_of_its_broker():
     rows = fates("queue from to at sent acked\nbroker-a/0 0 99 10:00 1 1")
     one = audit(rows, stands(50, end=60))

@@ -52,9 +52,15 @@ def _audit(facts: Facts, topic: str) -> Audit:
         outcome = Outcome.IN_LOG
     read = sum(case.piece.read for case in cases(facts, topic) if case.piece.how != BY_OFFSETS)
     statement = _statement(outcome, log, groups, losses, doubled, read)
-    of_groups = [*_missing_of_groups(groups), *(say("owner", ledger=ledger) for ledger in beside)]
+    of_groups = [*_missing_of_groups(groups), *(_missing_owner(facts, ledger) for ledger in beside)]
     missing = tuple(dict.fromkeys([*of_log, *of_groups]))
     return Audit(topic, outcome, statement, log, groups, losses, doubled, missing)
+
+
+def _missing_owner(facts: Facts, ledger: str) -> str:
+    """What tells how far the reader with this *ledger* should have come."""
+    group = queue_audit.broadcast_group(facts, ledger)
+    return say("owner" if group is None else "own-offsets", ledger=ledger, group=group)
 
 
 def is_whole(facts: Facts, topic: str) -> bool:

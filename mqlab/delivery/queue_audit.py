@@ -18,7 +18,7 @@ from mqlab.memo import per_facts
 from mqlab.rocketmq import members, shared_client_ids
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.rows import times, too_often
-from mqlab.shared.copies import ledgers_of
+from mqlab.shared.copies import ledgers_of, party
 from mqlab.shared.queues import TOGETHER
 from mqlab.words import room
 
@@ -50,6 +50,13 @@ def unowned(facts: Facts, topic: str) -> tuple[str, ...]:
     noted = {source for f in facts.fates if f.topic == topic and "/" in f.queue for source in f.handled}
     known = {source for group in _readers(facts, topic) for source in ledgers_of(facts, group, topic)}
     return tuple(sorted(noted - known))
+
+
+def broadcast_group(facts: Facts, ledger: str) -> str | None:
+    """The broadcast group of which a member's log beside *ledger*, in a folder of the same name, tells."""
+    started = facts.of_kind("consumer-starting")
+    own = (e.group for e in started if e.group and party(e.source) == party(ledger))
+    return next((group for group in own if members.broadcast(facts, group)), None)
 
 
 def _readers(facts: Facts, topic: str) -> list[str]:

@@ -14,11 +14,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from math import inf
 
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding, together
-from mqlab.groups.membership import capacity, disturbed, is_kafka, left_at, places, steady, streams, topics
+from mqlab.groups.membership import (
+    capacity,
+    disturbed,
+    handling_milliseconds,
+    is_kafka,
+    left_at,
+    places,
+    steady,
+    streams,
+    topics,
+)
 from mqlab.models.falling import falling
 from mqlab.mqtt import brokers, sessions
 from mqlab.mqtt.queue_drops import queue_cases
@@ -30,6 +41,7 @@ from mqlab.shared.queues import TOGETHER, Points, lag, totals
 from mqlab.shared.queues import spread as listed
 from mqlab.shared.wording import sample
 from mqlab.units import moment
+from mqlab.words.filling import Value
 
 INCIDENT = "slow-consumer"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
@@ -154,6 +166,7 @@ def _group_finding(
             "calm": None if (begin, end) == (rise.since, rise.until) else moment(rise.since),
             "calm_until": moment(rise.until),
             "ongoing": ongoing,
+            **_handling(facts, group, all_of_it.since, rise),
         },
         measures={
             "produced_per_second": came,
@@ -167,6 +180,15 @@ def _group_finding(
         explains=("backlog-drain",),
         facts=_slowest(rise),
     )
+
+
+def _handling(facts: Facts, group: str, since: float, rise: Stretch) -> dict[str, Value]:
+    """How long one message took before the rise began and in its calm part, and whether that is longer."""
+    before = handling_milliseconds(facts, group, -inf, since)
+    during = handling_milliseconds(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
+    if before is None or during is None:
+        return {}
+    return {"before": round(before), "during": round(during), "slower": during > (1 + NEAR) * before}
 
 
 def _moving(rise: Stretch) -> Iterator[Evidence]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
+from statistics import median
 
 from mqlab import words
 from mqlab.facts import Facts, Position, Series
@@ -269,6 +270,12 @@ def capacity(facts: Facts, group: str, since: float, until: float) -> Capacity |
     shown = [say("threads", threads=n, milliseconds=ms) for n, ms in each]
     places = tuple(dict.fromkeys(times[client][1] for client in ids))
     return Capacity(rate, say("by-threads", members=len(ids), each=shown, rate=rate), places)
+
+
+def handling_milliseconds(facts: Facts, group: str, since: float, until: float) -> float | None:
+    """Milliseconds that a RocketMQ group took for one message, by what its members told last: their median."""
+    times = [milliseconds for milliseconds, _ in _times(facts, group, since, until).values()]
+    return median(times) if times else None
 
 
 def _by_polls(facts: Facts, group: str, ids: Iterable[str], since: float, until: float) -> Capacity | None:

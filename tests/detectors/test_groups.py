@@ -97,6 +97,22 @@ def test_what_members_can_do_confirms_weakens_or_disproves_it():
 
 
 @pytest.mark.parametrize(
+    ("before", "during", "told"),
+    [(25, 125, (25, 125, True)), (120, 125, (120, 125, False)), (None, 125, (None, None, None))],
+    ids=["slower than before", "as ever", "unknown before"],
+)
+def test_advice_for_a_slow_consumer_knows_whether_a_message_takes_longer_than_before(before, during, told):
+    times = [
+        series("rocketmq.consumer.consume_rt_ms", [ms], start=when, client_id=name, group=GROUP)
+        for when, ms in ((60, before), (400, during))
+        for name in ("A@1", "B@2")
+        if ms
+    ]
+    (one,) = classes(STEADY, legs((120, 10, 10), (300, 10, 8)), *times)["slow-consumer"]
+    assert tuple(one.remedy.values.get(name) for name in ("before", "during", "slower")) == told
+
+
+@pytest.mark.parametrize(
     "rows",
     [
         (STEADY, queues(4, range(4), seconds=600)),

@@ -34,6 +34,17 @@ def test_a_return_after_a_time_without_anybody_is_a_change_of_its_moment():
     assert seen(700) == ["10:11:40: A@1 → A@2"]
 
 
+def test_members_that_stop_before_others_start_are_replaced_by_them():
+    def seen(back):
+        rows = [connected(0, "A@9", f"10.0.0.{n}:1") for n in (1, 2)]
+        rows += [connected(0, "B@9", "10.0.0.3:1"), broker_log(0, 900)]
+        rows += [connected(200, "A@9", f"10.0.0.{n}:1", kind="consumer-disconnected") for n in (1, 2)]
+        return told(*rows, *(connected(back, f"A@new-{n}", f"10.0.0.{n}:2") for n in (1, 2)))
+
+    assert seen(260) == ["10:03:20: 2 × A@9 → A@new-1, A@new-2"]
+    assert seen(600) == ["10:03:20: 2 × A@9 → gone", "10:10:00: None → A@new-1, A@new-2"], "too late to replace them"
+
+
 def test_a_member_that_left_shows_where_it_was_last():
     rows = (*listings(0, 100, 20, "A@1 10.0.0.1:1", "A@2 10.0.0.2:1"), *listings(120, 300, 20, "A@1 10.0.0.1:1"))
     assert told(*rows) == ["10:02:00: A@2 → gone"]

@@ -126,6 +126,9 @@ def _telling(stream: Stream, known: Sequence[Era], case: Case | None) -> tuple[b
     return shows, most, _RANKS[stream.how], sum(e.seconds for e in known if e.members)
 
 
+_REPLACED = 120.0
+"""Seconds in which processes that are stopped before others start have been replaced. Judgement, no default behind it:
+two of the longest usual times of a graceful end (Kubernetes: 30 s) and of a start."""
 _MOST = 4
 """Ids that are named, and lines that show them."""
 
@@ -137,7 +140,7 @@ def member_changes(facts: Facts) -> Iterator[Change]:
     """
     for group in groups(facts):
         every = eras(facts, group)
-        steady = [era for era in every if era.members and era.seconds > SETTLING]
+        steady = _without_gaps([era for era in every if era.members and era.seconds > SETTLING])
         for before, after in pairwise(steady):
             went, came = Counter(before.ids) - Counter(after.ids), Counter(after.ids) - Counter(before.ids)
             if went or came:
@@ -152,6 +155,18 @@ def member_changes(facts: Facts) -> Iterator[Change]:
                 begin = after.since if away else before.until
                 until = moment(after.since) if after.since > begin else None
                 yield Change(begin, say_change("members", group=group, until=until), _named(went), now, places)
+
+
+def _without_gaps(steady: Sequence[Era]) -> list[Era]:
+    """*steady* without those in which some were away until as many came instead: that is one replacement."""
+    gaps = [
+        between
+        for before, between, after in zip(steady, steady[1:], steady[2:], strict=False)
+        if after.since - before.until <= _REPLACED
+        and len(before.ids) == len(after.ids)
+        and not Counter(between.ids) - (Counter(before.ids) & Counter(after.ids))
+    ]
+    return [era for era in steady if era not in gaps]
 
 
 def _leaving(facts: Facts, group: str, before: Era, after: Era, ids: Counter[str]) -> tuple[Evidence, ...]:

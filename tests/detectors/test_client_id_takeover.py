@@ -93,7 +93,28 @@ def test_logs_of_two_clients_that_connect_in_turn_prove_it_behind_one_address():
     logs = own_log("a", range(0, 37, 6)), own_log("b", range(3, 37, 6))
     (one,) = detect(facts(behind, logs)).findings
     assert (one.certainty, one.measures["parties"]) == (Certainty.PROVEN, 2)
-    assert "2 clients (clients/a.log, clients/b.log)" in one.statement
+    assert "2 clients (a, b)" in one.statement
+
+
+@pytest.mark.parametrize(
+    ("begins", "noted", "name", "told"),
+    [
+        (20, 20, "b", f"a at {A}, b at {B}"),
+        (20, 20, "b/a", f"clients/a.log at {A}, clients/b/a.log at {B}"),
+        (1, 1, "b", "a, b"),
+        (20, 30, "b", f"a at {A}, b"),
+    ],
+    ids=["each began with its address", "two files of one name", "both began together", "its log begins later"],
+)
+def test_a_client_is_called_by_its_log_and_the_address_that_began_with_it(begins, noted, name, told):
+    moments = range(begins, begins + 40)
+    rows = [f"10:00:00 dev connected {A}:40 k30 c1"]
+    for n in moments:
+        moment, address = clock(36_000 + n), A if (n - begins) % 2 else B
+        rows += [f"{moment} dev taken-over", f"{moment} dev connected {address}:5{n} k30 c1"]
+    logs = own_log("a", [0, *moments[1::2]]), own_log(name, [n for n in moments[::2] if n >= noted])
+    (one,) = detect(facts(broker("\n".join(rows)), logs)).findings
+    assert f"2 clients ({told})" in one.statement
 
 
 def test_a_log_that_tells_of_half_of_the_connects_leaves_another_client():

@@ -8,6 +8,7 @@ from mqtt_mail import came, ledger
 
 from mqlab.detectors.overlapping_subscription import detect
 from mqlab.findings import CLEAR, Certainty, Severity
+from mqlab.words import room
 
 
 def subscribed(client, *names):
@@ -128,9 +129,13 @@ def test_filters_that_overlap_without_copies_are_rejected():
     messages = came("10:01:00 10:01:19 200 billing:1 viewer:1", topic="grid/n1/power", sender="meter")
     result = detect(facts(once, ONCE, SENT, messages, FILTERS))
     assert result.findings == ()
-    assert result.rejected == (
-        "billing has grid/+/power and grid/n1/#: filters that overlap, but messages did not come once for each"
-    )
+    say, filters = room("overlapping-subscription"), ("grid/+/power", "grid/n1/#")
+    assert result.rejected == say("no-copies", client="billing", filters=filters, once=200)
+    assert result.rejected.startswith("each of 200 messages came to billing once")
+    again = ledger("billing", "10:01:00 100 0 0 0 0\n10:01:10 100 5 5 0 5")
+    resent = detect(facts(again, ONCE, SENT, messages, FILTERS))
+    assert resent.rejected == say("no-copies", client="billing", filters=filters, once=None)
+    assert detect(facts(ONCE, SENT, FILTERS)).missing == (say("no-ids"),), "only another client's messages are known"
 
 
 def test_filters_of_a_share_group_beside_another_one_do_not_count():

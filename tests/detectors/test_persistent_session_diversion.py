@@ -61,6 +61,7 @@ def test_the_messages_that_no_living_member_notes_are_counted_exactly():
     assert one.started_at.timestamp() == at(30)
     assert one.facts["came after it"] == "new-a"
     assert "session-queue-growth" in one.explains
+    assert "throws away what still waits in it (up to 914 messages" in one.remedy
 
 
 def stored(*legs):
@@ -73,6 +74,7 @@ def test_without_ledgers_the_growth_of_stored_messages_at_its_share_proves_it():
     (one,) = detect(facts(lines(), ALL, counted, grown)).findings
     assert one.certainty is Certainty.PROVEN
     assert one.measures["queue_growth_per_second"] == pytest.approx(3.33)
+    assert f"(up to {round(one.measures['diverted_messages_high']):,} messages" in one.remedy
     assert one.measures["diverted_messages"] == pytest.approx(913, rel=0.05)
     assert one.measures["diverted_messages_low"] < 913 < one.measures["diverted_messages_high"]
 

@@ -14,22 +14,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from math import inf
 
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding, together
-from mqlab.groups.membership import (
-    capacity,
-    disturbed,
-    handling_milliseconds,
-    is_kafka,
-    left_at,
-    places,
-    steady,
-    streams,
-    topics,
-)
+from mqlab.groups.membership import capacity, disturbed, handling, is_kafka, left_at, places, steady, streams, topics
 from mqlab.models.falling import falling
 from mqlab.mqtt import brokers, sessions
 from mqlab.mqtt.queue_drops import queue_cases
@@ -41,7 +30,6 @@ from mqlab.shared.queues import TOGETHER, Points, lag, totals
 from mqlab.shared.queues import spread as listed
 from mqlab.shared.wording import sample
 from mqlab.units import moment
-from mqlab.words.filling import Value
 
 INCIDENT = "slow-consumer"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
@@ -148,14 +136,12 @@ def _group_finding(
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
     points, (begin, end) = totals(queues), _own(all_of_it, rise)
-    peak = max(waiting for at, waiting, _ in points if begin <= at <= end)
     ongoing = end >= points[-1][0]
-    left = left_at(facts, group, rise, all_of_it) if end > rise.until else None
     return finding(
         INCIDENT,
         f"{group}/{topic}",
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (begin, None if ongoing else left or end),
+        (begin, None if ongoing else left_at(facts, group, rise, all_of_it) or end),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         slots={
@@ -166,13 +152,13 @@ def _group_finding(
             "calm": None if (begin, end) == (rise.since, rise.until) else moment(rise.since),
             "calm_until": moment(rise.until),
             "ongoing": ongoing,
-            **_handling(facts, group, all_of_it.since, rise),
+            **handling(facts, group, all_of_it.since, rise),
         },
         measures={
             "produced_per_second": came,
             "consumed_per_second": done,
             **growth.measures("lag_growth_per_second"),
-            "peak_lag": peak,
+            "peak_lag": max(waiting for at, waiting, _ in points if begin <= at <= end),
             "pending_records": points[-1][1],
             "capacity_per_second": able.messages_per_second if able is not None else None,
         },
@@ -180,15 +166,6 @@ def _group_finding(
         explains=("backlog-drain",),
         facts=_slowest(rise),
     )
-
-
-def _handling(facts: Facts, group: str, since: float, rise: Stretch) -> dict[str, Value]:
-    """How long one message took before the rise began and in its calm part, and whether that is longer."""
-    before = handling_milliseconds(facts, group, -inf, since)
-    during = handling_milliseconds(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
-    if before is None or during is None:
-        return {}
-    return {"before": round(before), "during": round(during), "slower": during > (1 + NEAR) * before}
 
 
 def _moving(rise: Stretch) -> Iterator[Evidence]:

@@ -243,6 +243,8 @@ def _changes(view: Stream) -> Iterator[Part]:
 
 _THREADS = "PROP_THREADPOOL_CORE_SIZE"
 _TIME = "rocketmq.consumer.consume_rt_ms"
+LONGER = 1.25
+"""Times what one message took before that is longer: such times are means of one minute, which differ by less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,10 +274,17 @@ def capacity(facts: Facts, group: str, since: float, until: float) -> Capacity |
     return Capacity(rate, say("by-threads", members=len(ids), each=shown, rate=rate), places)
 
 
-def handling_milliseconds(facts: Facts, group: str, since: float, until: float) -> float | None:
-    """Milliseconds that a RocketMQ group took for one message, by what its members told last: their median."""
-    times = [milliseconds for milliseconds, _ in _times(facts, group, since, until).values()]
-    return median(times) if times else None
+def handling(facts: Facts, group: str, begin: float, rise: Stretch) -> Mapping[str, int | bool]:
+    """Milliseconds that a RocketMQ group took for one message before *begin* and in *rise*: medians of its members.
+
+    And whether that is longer; nothing where one of them is not known.
+    """
+    spans = {"before": (-inf, begin), "during": (rise.since - SETTLING, rise.until + TOGETHER)}
+    times = {name: [each for each, _ in _times(facts, group, *span).values()] for name, span in spans.items()}
+    if not all(times.values()):
+        return {}
+    known = {name: round(median(each)) for name, each in times.items()}
+    return {**known, "slower": known["during"] > LONGER * known["before"]}
 
 
 def _by_polls(facts: Facts, group: str, ids: Iterable[str], since: float, until: float) -> Capacity | None:

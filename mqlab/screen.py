@@ -20,7 +20,7 @@ from mqlab.reporting.impact import effects_of
 from mqlab.screens import audit
 from mqlab.screens.archives import archive_of, without_archive
 from mqlab.screens.audit import loss
-from mqlab.screens.rows import LABEL, ROOM, WIDTH, labelled, line, placed, proof, row, sentences
+from mqlab.screens.rows import ROOM, WIDTH, labelled, line, placed, placed_whole, proof, row, sentences
 from mqlab.symptoms import change_points
 from mqlab.terminal import safe, wrapped
 from mqlab.words import Text, listed, pieces, room
@@ -106,7 +106,7 @@ def _course(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
     first = change_points.order(change_points.during(diagnosis.risers, lead), tz, lead=lead)
     yield from row("EARLIEST", first, 3) if first else ()
     for number, change in enumerate(near):
-        yield placed("" if number else "CHANGED", *_change(change, tz))
+        yield from placed_whole("" if number else "CHANGED", *_change(change, tz))
     for number, told in enumerate(_restarts(diagnosis.changes, tz)):
         yield line("" if number else "RESTARTS", told)
 
@@ -124,7 +124,7 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
     for number, symptom in enumerate(diagnosis.symptoms):
         yield from row("" if number else "SYMPTOMS", symptom, 2)
     for number, change in enumerate(diagnosis.changes[:5]):
-        yield placed("" if number else "CHANGED", *_change(change, tz))
+        yield from placed_whole("" if number else "CHANGED", *_change(change, tz))
     yield from audit.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, None, audits, tz), 4) if audits or diagnosis.chains else ()
     yield from _rejected(diagnosis)
@@ -290,7 +290,7 @@ def _others(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
 
 def _rejected(diagnosis: Diagnosis) -> Iterator[str]:
     for number, entry in enumerate(diagnosis.rejected[:4]):
-        yield line(" " * LABEL if number else "RULED OUT", say("of", name=entry.incident, text=entry.because))
+        yield from row("" if number else "RULED OUT", say("of", name=entry.incident, text=entry.because), 2)
 
 
 _KNOWN = {

@@ -16,7 +16,7 @@ from mqlab.words import room
 say = room("delivery-path")
 
 NOT_TOLD = "–"
-UNEXPLAINED = say("unexplained")
+UNEXPLAINED, AT_CHANGES = say("unexplained"), say("at-changes")
 _OF_LOG = ("sent", "acked", "failed", "failed_stored", "unanswered", "stored")
 _OF_GROUP = ("handled", "pending")
 _CELLS = {"sent": "sent", "acknowledged": "acked", "failed": "failed", "of them stored": "failed_stored",
@@ -215,7 +215,7 @@ def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
         parts = tuple(own)
         tolls.append(
             Toll(
-                incident or UNEXPLAINED,
+                incident or (AT_CHANGES if all(map(_came_at_changes, parts)) else UNEXPLAINED),
                 say("side", side=side, group=group),
                 sum(row.extra if isinstance(row, Doubled) else row.records for row in parts),
                 sum(row.least for row in parts),
@@ -226,6 +226,10 @@ def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
             )
         )
     return tuple(sorted(tolls, key=lambda toll: (-toll.records, toll.incident, toll.where)))
+
+
+def _came_at_changes(row: Loss | Doubled) -> bool:
+    return isinstance(row, Doubled) and row.at_changes == row.extra
 
 
 def at_stake(risk: Risk) -> str:

@@ -93,6 +93,8 @@ class Doubled:
     until: float | None
     how: str
     evidence: tuple[Evidence, ...] = ()
+    at_changes: int = 0
+    """Copies of these that came while members changed, who take over what is not yet committed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,8 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
         ongoing=ongoing,
         slots={
             "absent": [say("absent", clients=ids, topic=topic) for topic, ids in mismatch.absent.items()],
+            "odd": sorted(absent),
+            "lacking": list(mismatch.absent),
             "topics": mismatch.topics,
             "unread": [_unread(facts, mismatch, j) for j in mismatch.confirmed],
             "tags": mismatch.tags,

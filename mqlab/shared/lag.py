@@ -196,12 +196,16 @@ def growth(points: Sequence[tuple[float, float]]) -> Interval | None:
 
 
 def speeds(queues: Mapping[str, Points], stretch: Stretch) -> tuple[float, Interval]:
-    """(messages a second that came in, by which the lag grew) in the stretch, over all queues."""
+    """(messages a second that came in, by which the lag grew) in the stretch, over all queues.
+
+    What lag grew by from the first to the last moment lies within the bounds.
+    """
     inside = [point for point in totals(queues) if stretch.since <= point[0] <= stretch.until]
     came, grows = trend([(at, float(end)) for at, _, end in inside]), growth([(at, float(w)) for at, w, _ in inside])
+    whole = stretch.grown / stretch.seconds
     if came is None or grows is None:
-        return stretch.produced / stretch.seconds, between(stretch.grown / stretch.seconds, ())
-    return came, grows
+        return stretch.produced / stretch.seconds, between(whole, ())
+    return came, between(grows.likely, (grows.low, grows.high, whole))
 
 
 def ages(queues: Mapping[str, Points]) -> Sequence[tuple[float, TimeLag | None]]:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, zip_longest
+from itertools import groupby, pairwise, zip_longest
 from math import inf
 
 from mqlab.facts import Facts, Position
@@ -239,6 +239,12 @@ class Stream:
     """How long the last snapshot is known to hold."""
     lasting: bool
     """Each snapshot holds until the next one; a listing is true for its moment only."""
+
+    def changes(self) -> Iterator[tuple[Snapshot, Snapshot]]:
+        """Snapshots before and after each change of members, who are other ones under another address."""
+        for before, after in pairwise(self.snapshots):
+            if {(m.client_id, m.place) for m in before.members} != {(m.client_id, m.place) for m in after.members}:
+                yield before, after
 
     def runs(self, alike: Callable[[Snapshot], object]) -> Iterator[tuple[tuple[Snapshot, ...], float, float]]:
         """Snapshots that follow each other and are alike; when that was over, and until when it is known to hold."""

@@ -95,6 +95,21 @@ def test_after_the_repair_it_has_ended():
     assert "retention" not in one.facts
 
 
+@pytest.mark.parametrize(
+    ("ids", "apart"),
+    [
+        (("A@app-1", "A@app-2"), ["A@app-1", "A@app-2"]),
+        (("A@1#11111111", "A@1#22222222"), ["A@1#11111111", "A@1#22222222"]),
+        (("A@1", "A@2"), None),
+    ],
+    ids=["named", "with a nanosecond number", "other processes by chance"],
+)
+def test_ids_that_were_made_different_are_no_advice_any_more(ids, apart):
+    repaired = listings(320, 600, 20, f"{ids[0]} 10.0.0.1:2001", f"{ids[1]} 10.0.0.2:2002")
+    one = found(listings(0, 300, 20, A1, A2), repaired, queues(8, {0, 1, 2, 3}, seconds=600))
+    assert one.remedy.values.get("apart") == apart
+
+
 def test_what_waits_may_be_deleted_when_the_broker_deletes_files():
     hour = settings("at owner key value\n- broker-a deleteWhen 04", "configs/broker-a.conf", scope="broker")
     orphans = (listings(0, 300, 20, A1, A2), queues(8, {0, 1, 2, 3}))

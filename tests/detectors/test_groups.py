@@ -57,6 +57,22 @@ def test_a_consumer_that_is_slower_than_the_producer_is_told_with_both_rates():
     assert (one.measures["produced_per_second"], one.measures["consumed_per_second"]) == (40, 32)
 
 
+@pytest.mark.parametrize(("slow_again", "over"), [(20, 425), (100, 540)], ids=["a rollback", "a restart"])
+def test_a_slow_consumer_is_over_when_it_leaves_unless_those_who_come_are_slow_as_well(slow_again, over):
+    """A restart in which nobody consumed is no part of it; peak and backlog know the restart."""
+    rows = [broker_log(900), *(connected(0, name, f"10.0.0.{n}:1") for n, name in enumerate(("A@1", "B@2")))]
+    for n, (old, new) in enumerate((("A@1", "A@3"), ("B@2", "B@4"))):
+        rows += [
+            connected(425 + n, old, f"10.0.0.{n}:1", kind="consumer-disconnected"),
+            connected(436 + n, new, f"10.0.0.{n}:2"),
+        ]
+    (one,) = classes(rows, legs((120, 10, 10), (300, 10, 8), (20, 10, 0), (slow_again, 10, 8), (300, 10, 20)))[
+        "slow-consumer"
+    ]
+    assert (one.started_at.timestamp(), one.ended_at.timestamp(), one.ongoing) == (at(120), at(over), False)
+    assert one.measures["peak_lag"] == 4 * (300 * 2 + 20 * 10 + slow_again * 2)
+
+
 def test_what_members_can_do_confirms_weakens_or_disproves_it():
     moves = legs((120, 10, 10), (300, 10, 8))
 
@@ -72,6 +88,22 @@ def test_what_members_can_do_confirms_weakens_or_disproves_it():
     assert rate(125) == [(Certainty.PROVEN, 32)]
     assert rate(50) == [(Certainty.LIKELY, 80)]
     assert rate(5) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "during", "told"),
+    [(25, 125, (25, 125, True)), (120, 125, (120, 125, False)), (None, 125, (None, None, None))],
+    ids=["slower than before", "as ever", "unknown before"],
+)
+def test_advice_for_a_slow_consumer_knows_whether_a_message_takes_longer_than_before(before, during, told):
+    times = [
+        series("rocketmq.consumer.consume_rt_ms", [ms], start=when, client_id=name, group=GROUP)
+        for when, ms in ((60, before), (400, during))
+        for name in ("A@1", "B@2")
+        if ms
+    ]
+    (one,) = classes(STEADY, legs((120, 10, 10), (300, 10, 8)), *times)["slow-consumer"]
+    assert tuple(one.remedy.values.get(name) for name in ("before", "during", "slower")) == told
 
 
 @pytest.mark.parametrize(
@@ -148,6 +180,7 @@ def test_a_topic_that_one_member_does_not_read_leaves_its_share_to_nobody():
     absent = subscription_mismatch.say("absent", clients=["B@2"], topic="TRADES")
     assert one.statement.values["absent"] == [absent]
     assert not found
+    assert (one.mitigate.values["odd"], one.mitigate.values["lacking"]) == (["B@2"], ["TRADES"])
 
 
 def test_members_that_tell_different_tags_are_likely_a_mismatch():
@@ -156,6 +189,7 @@ def test_members_that_tell_different_tags_are_likely_a_mismatch():
     ]
     (one,) = classes(STEADY, rows, queues(4, range(4), seconds=400)).pop("subscription-mismatch")
     assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+    assert one.mitigate.values["odd"] == []
 
 
 def test_a_release_that_changes_the_subscription_once_is_none():
@@ -185,6 +219,7 @@ def test_a_backlog_that_falls_is_a_state_with_its_end():
     (one,) = classes(STEADY, drained).pop("backlog-drain")
     assert (one.severity, one.ongoing) == (Severity.NOTICE, False)
     assert one.measures["drain_seconds"] == pytest.approx(250, rel=0.1)
+    assert [place.why.values["waiting"] for place in one.evidence] == [1000, 0]
 
 
 def test_a_drain_that_is_under_way_says_when_it_will_end():

@@ -18,7 +18,7 @@ def test_polls_that_took_too_long():
     said = statement("poll-interval-exceeded", loop, **LATE, **SUM)
     assert said == (
         "a left billing 2 times because no poll came within max.poll.interval.ms (15.0 s): 500 records × 90.0 ms = "
-        "45.0 s, at most 166 fit. Meanwhile the group had 4 rebalances and 2 failed commits. 1 other member polled in "
+        "45.0 s, at most 166 fit. It cost 4 rebalances and 2 failed commits. 1 other member polled in "
         "time (10.0 ms per record)."
     )
     assert len(said) <= 300
@@ -40,7 +40,7 @@ def test_members_that_fell_silent():
     group = {"subject": "billing", "each": [session_timeout.say("each", client="a", times=2)]}
     frozen = group | {"cause": heartbeat_loss.say("frozen", seconds=26)}
     assert statement("session-timeout", {"session_timeout_seconds": 10, "rebalances": 4}, **frozen) == (
-        f"{head} (10.0 s): its process stood still for up to 26.0 s: no log line and no poll. Meanwhile the group had "
+        f"{head} (10.0 s): its process stood still for up to 26.0 s: no log line and no poll. It cost "
         "4 rebalances."
     )
     still = [session_timeout.say("still", client=client, seconds=seconds) for client, seconds in (("a", 22), ("b", 18))]

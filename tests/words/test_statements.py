@@ -20,7 +20,7 @@ def test_a_member_that_dies_in_a_loop():
     died = room("group-churn")("died", client="a", times=4)
     assert statement("group-churn", loop, subject="billing", each=[died], one=True) == (
         "In billing, a died 4 times and was restarted 4 times; it usually ran for 38.0 s. "
-        "Meanwhile the group had 8 rebalances."
+        "It cost 8 rebalances."
     )
 
 

@@ -37,8 +37,8 @@ def test_versions_processes_and_groups_are_changes():
     assert told(*rows) == [
         ("version in server.log", "4.1.0", "4.1.1"),
         ("process app exited", None, "status 3"),
-        ("process app started", None, "running"),
-        ("group a", None, "first seen to join"),
+        ("process app", None, "started"),
+        ("group a", None, "joins (first seen)"),
     ]
 
 

@@ -73,7 +73,7 @@ broker-a/0 60   99 10:00 1    1     -
     assert (row.handled, row.pending, row.unknown, one.outcome) == (60, 30, 10, Outcome.IN_LOG)
     assert one.statement == (
         "100 acknowledged; 30 wait for order_sync, neither handled nor committed. Nothing was lost from the log. "
-        "Whether order_sync handled 10 of the messages before its position cannot be told."
+        "Unknown whether order_sync handled 10 of the messages before its position."
     )
 
 

@@ -116,7 +116,7 @@ def test_the_first_screen_says_what_the_diagnosis_says():
     assert shown.band == ("batch-split-loop", "PROVEN", "ended 12:23:16 UTC", "still open: 1")
     assert [(tile.value, tile.title, tile.note) for tile in shown.tiles] == [
         ("3", "messages lost", ""),
-        ("658 MB", "sent for nothing", "of 763 MB sent"),
+        ("658 MB", "of excess traffic", "of 763 MB sent"),
         ("2", "process exits", ""),
         ("153 s", "from first to last sign", "until 12:23:16 UTC"),
     ]

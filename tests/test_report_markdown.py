@@ -91,9 +91,9 @@ def test_the_short_form_is_eight_lines_from_the_class_to_the_lines_that_prove_it
     facts, found = example()
 
     assert markdown.brief(shown(facts, found)).splitlines() == [
-        "**batch-split-loop · PROVEN · ended 12:23:16 UTC · still open: 1** (mqlab 0.1.0): 658 MB sent for nothing: "
+        "**batch-split-loop · PROVEN · ended 12:23:16 UTC · still open: 1** (mqlab 0.1.0): 658 MB of excess traffic: "
         "a producer resent batches that can never be accepted",
-        "- **Impact**: 3 messages were lost; 658 MB were sent for nothing; It lasted 153 s; Concerned: producer "
+        "- **Impact**: 3 messages were lost; 658 MB of excess traffic; It lasted 153 s; Concerned: producer "
         "mqtt-bridge (kafka-clients 2.1.0) → plant-telemetry, producer mqtt-bridge → plant-telemetry",
         "- **When**: 2026-11-21 12:20:44 to 12:23:16 UTC",
         "- **Do now**: Keep batch.size=16384 on every replica. Side effect: more, smaller requests.",

@@ -193,7 +193,7 @@ def test_an_order_is_told_only_beyond_samples_and_clocks(one, other, sure):
 def test_two_onsets_within_one_sample_are_told_as_such():
     pair = (riser("connects", 60, 70, who="press", share=0.97, unit="in 5 s", before=0, after=5), riser("lag", 65, 75))
     assert order(pair) == (
-        "cannot tell which came first: 10:01:00-10:01:10 connects of press 0 -> 5.00 in 5 s (97.0 % of all); "
+        "cannot tell which came first: 10:01:00-10:01:10 connects of press 0 -> 5.00 in 5 s (97.0 % of the total); "
         "10:01:05-10:01:15 lag 1.00 -> 9.00/s"
     )
 
@@ -255,7 +255,7 @@ def test_what_changed_first_is_a_row_of_the_screen_where_there_is_a_finding():
     lead = replace(split_loop(), started_at=None)
     found = [line for line in screen(replace(diagnosis(lead), risers=changed), ["x"]).splitlines()
              if line.startswith("EARLIEST")]  # fmt: skip
-    assert found == ["EARLIEST 10:01:00-10:01:10 connects of press<b>\\u001b 1.00 -> 9.00/s (97.0 % of all)"]
+    assert found == ["EARLIEST 10:01:00-10:01:10 connects of press<b>\\u001b 1.00 -> 9.00/s (97.0 % of the total)"]
     calm = replace(diagnosis(incident="healthy"), symptoms=(), risers=changed)
     assert "EARLIEST" not in screen(calm, ["x"]) + screen(diagnosis(split_loop()), ["x"])
 

@@ -239,7 +239,7 @@ def test_a_second_finding_is_one_line_with_what_it_cost():
 
 
 def test_what_it_cost_is_said_in_the_users_terms():
-    assert row_of(told(), "IMPACT") == "IMPACT   658 MB were sent for nothing"
+    assert row_of(told(), "IMPACT") == "IMPACT   658 MB of excess traffic"
 
 
 def life(clock, what, after, status=None, **who):

@@ -34,19 +34,25 @@ def test_the_summary_says_what_when_how_bad_and_how_it_ended():
     assert told().summary == (
         "From 2026-11-21 12:20:44 to 12:23:16 UTC, for 153 s, a producer resent batches that can never be accepted "
         "(producer mqtt-bridge (kafka-clients 2.1.0) → plant-telemetry).",
-        "658 MB were sent for nothing.",
-        "Found besides: single records were above a limit on their size.",
+        "658 MB of excess traffic.",
+        "Also found: single records were above a limit on their size.",
         "It ended around the time of this change, which probably ended it: producer mqtt-bridge batch.size 1638400 → "
         "16384.",
     )
+
+
+def test_what_lasted_less_than_a_second_is_told_as_a_moment():
+    loop = split_loop()
+    brief = replace(loop, ended_at=loop.started_at + timedelta(seconds=0.496))
+    assert told(diagnosis(brief)).summary[0].startswith("At 2026-11-21 12:20:44 UTC, a producer resent")
 
 
 def test_healthy_and_undetermined_material_have_a_summary_and_no_cause():
     healthy = told(replace(diagnosis(), symptoms=()))
     unclear = told(diagnosis(incident="undetermined"))
 
-    assert healthy.summary == ("3 kinds of incident were looked for and none was there.",)
-    assert unclear.summary[0] == "There are signs of trouble, and the material does not prove what is behind them."
+    assert healthy.summary == ("3 kinds of incident were looked for; none was found.",)
+    assert unclear.summary[0] == "There are signs of trouble, but the material does not prove their cause."
     assert [one.causes + one.impact for one in (healthy, unclear)] == [(), ()]
 
 
@@ -62,7 +68,7 @@ def test_each_link_of_the_chain_has_its_proof():
     assert links(told(diagnosis(loop, noise))) == [
         ("Mechanism", room("causes")("mechanism", statement=loop.statement), "#F1", False),
         ("Amplifier", "max.message.bytes = 1048588 (topic plant-telemetry): the limit", "#F1-e2", False),
-        ("Consequence", "658 MB were sent for nothing", "#F1-excess_bytes", False),
+        ("Consequence", "658 MB of excess traffic", "#F1-excess_bytes", False),
         ("Consequence", "log-explosion: One shape fills the log", "#F2", False),
     ]  # fmt: skip
 
@@ -151,7 +157,7 @@ def test_impact_is_told_in_the_users_terms_and_money_by_the_rates_of_people():
     assert [(one.text, one.href) for one in shown[:3]] == [
         ("Orders came late", ""),
         ("3 messages were lost", "#F2-lost_records"),
-        ("658 MB were sent for nothing", "#F1-excess_bytes"),
+        ("658 MB of excess traffic", "#F1-excess_bytes"),
     ]
     assert (shown[-1].text, shown[-1].how) == (
         "It cost about 108.51 EUR",
@@ -162,8 +168,8 @@ def test_impact_is_told_in_the_users_terms_and_money_by_the_rates_of_people():
 def test_another_finding_of_the_same_class_is_told_by_whom_it_befell():
     other = replace(oversize(), id="oversize-record-rejected:scan", facts={"who": "producer scan"})
     summary = " ".join(told(diagnosis(oversize(), other)).summary)
-    assert "The same was found of producer scan." in summary
-    assert "Found besides" not in summary
+    assert "The same was found for producer scan." in summary
+    assert "Also found" not in summary
 
 
 def test_a_notice_costs_nothing():
@@ -178,7 +184,7 @@ def test_lines_that_stood_in_logs_before_people_noticed_are_counted_against_the_
 
     assert shown.badly == (
         "Nobody noticed it for 120 s.",
-        "Logs told of it 114 s before people noticed: batch-split at 12:20:49 UTC, clients/bridge.log:117.",
+        "Logs showed it 114 s before people noticed: batch-split at 12:20:49 UTC, clients/bridge.log:117.",
     )
     assert shown.well[0] == "It was mitigated 35.8 s after it was noticed."
 
@@ -190,7 +196,7 @@ def test_loss_is_spared_only_where_messages_were_followed():
 def test_loss_is_spared_only_where_it_was_looked_for(monkeypatch):
     clear = SimpleNamespace(losses=(), doubled=(), outcome=Outcome.COMPLETE)
     monkeypatch.setattr(follow_up, "audits", lambda _: (clear,))
-    spared = "Looked for and not there: unclean-election-loss, 1 way to lose or double."
+    spared = "Looked for and not found: unclean-election-loss, 1 way to lose or double."
     lost = replace(oversize(), incident="retention-loss")
 
     assert spared in told(diagnosis(split_loop())).noticed.well
@@ -366,12 +372,12 @@ def test_what_brought_the_incident_about_is_its_cause_and_no_consequence():
 
     cause = ("Cause", "consumer-offline: Nobody was there", "#F2", False)
     assert links(told(diagnosis(led, away)))[0] == cause
-    assert "It came of this: nobody consumed." in told(diagnosis(led, away)).summary
+    assert "Its cause: nobody consumed." in told(diagnosis(led, away)).summary
     other = replace(away, subject="billing/orders")
     for besides in (other, after):
         story_of = told(diagnosis(led, besides))
         assert "Nobody was there" not in str(links(story_of))
-        assert "Found besides: nobody consumed." in story_of.summary
+        assert "Also found: nobody consumed." in story_of.summary
 
 
 def test_a_take_over_is_a_moment_and_does_not_last_from_the_first_lost_record_on():
@@ -382,7 +388,7 @@ def test_a_take_over_is_a_moment_and_does_not_last_from_the_first_lost_record_on
     known = replace(loss, moments=(Moment(at("12:05:47"), "took over"),))
     took = "a broker took over that lacked what its leader had acknowledged (topic orders)."
 
-    for one, when in ((known, "At 2026-11-21 12:05:47 UTC"), (loss, "At a time that the material does not tell")):
+    for one, when in ((known, "At 2026-11-21 12:05:47 UTC"), (loss, "At a time that is not in the material")):
         found = told(diagnosis(one))
         assert found.summary[0].startswith(f"{when}, {took} What was lost")
         assert "lasted" not in str(found.impact)

@@ -268,7 +268,7 @@ def test_material_of_no_broker_is_told_what_to_gather():
     told = diagnose(facts(prose)).verdict.statement
     assert "in it is in a format that mqlab knows; `mqlab checklist kafka`" in told
     app = replace(log("app.log", "application-log"), software="")
-    assert "in it tells of which broker it is; `mqlab checklist kafka`" in diagnose(facts(app)).verdict.statement
+    assert "in it says which broker it comes from; `mqlab checklist kafka`" in diagnose(facts(app)).verdict.statement
 
 
 @pytest.mark.parametrize(("seen", "watched"), [((), 1740.0), (("10:05:40",), 1740.0), (("10:31:10",), 1870.0)])

@@ -81,14 +81,14 @@ def test_what_was_not_seen_is_not_said(template, values):
 
 def test_a_clause_without_its_values_is_left_out_and_of_alternatives_the_first_that_fits_is_said():
     seen = {"subject": "billing", "cause": "it slept", "each": ["a once"]}
-    head = "The coordinator of billing expelled a once, having heard nothing for session.timeout.ms"
-    assert Text("session-timeout", "statement", seen) == f"{head}: it slept."
+    head = "The coordinator of billing expelled a once after"
+    assert Text("session-timeout", "statement", seen) == f"{head} session.timeout.ms without a heartbeat: it slept."
     costs = {
         "rebalances": 0,
         "duplicated_records": 3,
         "session_timeout_seconds": Measure("x_seconds", Interval(9, 9, 9)),
     }
-    told = f"{head} (9.00 s): it slept. It cost 0 rebalances and 3 duplicates."
+    told = f"{head} 9.00 s without a heartbeat (session.timeout.ms): it slept. It cost 0 rebalances and 3 duplicates."
     assert Text("session-timeout", "statement", seen | costs) == told
     assert Text("session-timeout", "statement", seen | {"rebalances": 2}).endswith("It cost 2 rebalances.")
 
@@ -96,7 +96,7 @@ def test_a_clause_without_its_values_is_left_out_and_of_alternatives_the_first_t
 def test_a_text_is_told_in_the_language_that_is_spoken_its_values_too():
     each = [room("session-timeout")("each", client=name, times=2) for name in ("a", "b")]
     text = listed(each, ", ")
-    assert (text, told_in(pickle.loads(pickle.dumps(text)), "zh")) == ("a 2 times, b 2 times", "a 2 次，b 2 次")
+    assert (text, told_in(pickle.loads(pickle.dumps(text)), "zh")) == ("a twice, b twice", "a 2 次，b 2 次")
     speak("zh")
     try:
         assert said(room("fan-out")("received")) == "这个读取方消费的消息字节数（解压后）"
@@ -107,7 +107,7 @@ def test_a_text_is_told_in_the_language_that_is_spoken_its_values_too():
 def test_texts_that_were_joined_come_apart_again():
     each = [room("session-timeout")("each", client=name, times=2) for name in ("a", "b")]
     assert words.pieces(listed(each)) == tuple(each)
-    assert words.pieces(listed(each, ", ")) == ("a 2 times, b 2 times",)
+    assert words.pieces(listed(each, ", ")) == ("a twice, b twice",)
     assert (words.pieces("a; b"), words.pieces("")) == (("a", "b"), ("",))
 
 

@@ -85,14 +85,15 @@ def _what(lead: Finding) -> str:
     """When it was, what happened, and to whom."""
     begin, end = lead.started_at, lead.ended_at
     goes_on = end is None or lead.goes_on
-    spans = begin is not None and end is not None and end != begin and not goes_on
+    lasted = (end - begin).total_seconds() if begin and end else None
+    spans = lasted is not None and lasted >= 1 and not goes_on
     at_once = sudden(lead.incident)
     return say(
         "what",
         risk=lead.certainty is Certainty.POSSIBLE,
         since=begin,
         until=end if spans else None,
-        seconds=(end - begin).total_seconds() if begin and end else None,
+        seconds=lasted,
         open=goes_on,
         sudden=at_once,
         at=lead.moments[0].at if at_once and lead.moments else None,

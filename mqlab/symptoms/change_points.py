@@ -336,7 +336,7 @@ def traffic(facts: Facts) -> str | None:
 
 
 def words(riser: Riser, tz: tzinfo = UTC) -> str:
-    """``11:40:15-11:40:20 takeovers of press-07 0 -> 5.00 in 5 s (100.0 % of all)``."""
+    """``11:40:15-11:40:20 takeovers of press-07 0 -> 5.00 in 5 s (100.0 % of the total)``."""
     rate = riser.unit.removeprefix("B")
     since, until = (f"{datetime.fromtimestamp(at, tz):%H:%M:%S}" for at in (riser.since, riser.at))
     return say(

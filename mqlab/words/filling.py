@@ -11,7 +11,7 @@
 - ``of table``: what the room's table of that name says for the value (``[cause]``, ``pause = "…"``);
 - ``one|many``: one of two words, by whether the value is 1 (of several: whether it is one of them);
 - any other words: so many of it (``{expulsions:expulsion}`` is ``1 expulsion`` or ``4,200 expulsions``); one ``time``
-  is ``once``.
+  is ``once``, two are ``twice``.
 
 ``{name?}`` writes nothing: it has to be known, and neither zero nor empty. A name that stands in the room's table
 ``[part]`` is a part of a sentence: the first of its templates that can be filled. A part that may be left out ends with
@@ -44,6 +44,7 @@ TEXTS: Mapping[str, Callable[[str], str]] = {
     "capital": lambda text: text[:1].upper() + text[1:],
 }
 """What of a text is shown, or how it begins."""
+_TIMES: Mapping[str, str] = {"1": "once", "2": "twice"}
 
 
 class Unseen(LookupError):  # noqa: N818 (what the material did not show)
@@ -169,9 +170,9 @@ class Filling:
         return interval
 
     def many(self, amount: str, thing: str) -> str:
-        """So many of a thing; what happened one time happened once."""
-        if (amount, thing) == ("1", "time"):
-            return "once"
+        """So many of a thing; one time is once, and two are twice."""
+        if thing == "time" and amount in _TIMES:
+            return _TIMES[amount]
         return f"{amount} {thing}{'' if amount == '1' else 's'}"
 
     def _written(self, value: Any, form: Callable[[Any], str]) -> str:

@@ -43,7 +43,7 @@ def test_classes_with_incidents_stand_on_top_and_repeats_are_joined():
     drawn = {trace.name: trace for trace in chart.data}
 
     assert list(chart.layout.yaxis.categoryarray) == ["healthy", "slow-consumer"]
-    assert drawn["the same cause 2 times"].mode == "lines"
+    assert drawn["the same cause twice"].mode == "lines"
     assert list(drawn["time to detect"].y) == [1.5]
 
 

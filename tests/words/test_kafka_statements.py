@@ -17,7 +17,7 @@ def test_polls_that_took_too_long():
     loop = {"poll_timeouts": 2, "poll_interval_seconds": 15, "safe_records_per_poll": 166}
     said = statement("poll-interval-exceeded", loop, **LATE, **SUM)
     assert said == (
-        "a left billing 2 times because no poll came within max.poll.interval.ms (15.0 s): 500 records × 90.0 ms = "
+        "a left billing twice because no poll came within max.poll.interval.ms (15.0 s): 500 records × 90.0 ms = "
         "45.0 s, at most 166 fit. It cost 4 rebalances and 2 failed commits. 1 other member polled in "
         "time (10.0 ms per record)."
     )
@@ -36,16 +36,17 @@ def test_one_poll_that_stood_still():
 
 
 def test_members_that_fell_silent():
-    head = "The coordinator of billing expelled a 2 times, having heard nothing for session.timeout.ms"
+    head = "The coordinator of billing expelled a twice"
     group = {"subject": "billing", "each": [session_timeout.say("each", client="a", times=2)]}
     frozen = group | {"cause": heartbeat_loss.say("frozen", seconds=26)}
     assert statement("session-timeout", {"session_timeout_seconds": 10, "rebalances": 4}, **frozen) == (
-        f"{head} (10.0 s): its process stood still for up to 26.0 s: no log line and no poll. It cost "
-        "4 rebalances."
+        f"{head} after 10.0 s without a heartbeat (session.timeout.ms): its process stood still for up to 26.0 s "
+        "without a log line or a poll. It cost 4 rebalances."
     )
     still = [session_timeout.say("still", client=client, seconds=seconds) for client, seconds in (("a", 22), ("b", 18))]
     assert statement("session-timeout", {}, **group, kind=Kind.FROZEN, still=still) == (
-        f"{head}: their processes stood still, a for up to 22.0 s and b for up to 18.0 s."
+        f"{head} after session.timeout.ms without a heartbeat: their processes stood still, "
+        "a for up to 22.0 s and b for up to 18.0 s."
     )
 
 
@@ -139,7 +140,7 @@ def test_an_error_that_is_said_outright():
     lines = {"lines": 30, "since": at("10:30"), "until": at("10:34:50"), "who": ["till-3"], "about": ["kafka-1:9092"]}
     back = {"connected": at("10:36:40"), "meanwhile": 2, "excused": 2, "others": ["os-no-space"]}
     assert Text("known-errors", "statement", table | lines | back) == (
-        "Nobody answers there. 30 lines from 10:30:00 to 10:34:50 UTC: till-3 (kafka-1:9092). Connected 2 times in "
+        "Nobody answers there. 30 lines from 10:30:00 to 10:34:50 UTC: till-3 (kafka-1:9092). Connected twice in "
         "between, and again at 10:36:40 UTC. 2 more lines around a start are not counted. Most often: a host that is "
         "down. Check: The host. Beside it: os-no-space."
     )

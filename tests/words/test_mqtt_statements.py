@@ -11,9 +11,9 @@ from mqlab.words import room
 def test_connections_that_a_limit_ends():
     lost = {"subject": "edge", "first_end": at("10:00:35"), "last_end": at("10:03:20"), "rate": 10_240, "pings": True}
     assert statement("rate-limit-flapping", {"lives": 4, "life_seconds": 55}, **lost) == (
-        "edge lost its connection 4 times from 10:00:35 to 10:03:20 UTC, mostly after 55.0 s, and was back at once: it "
-        "sends faster than the 10.2 kB/s that are read, so its pings wait behind data until it gives up waiting for "
-        "their answers."
+        "edge lost its connection 4 times from 10:00:35 to 10:03:20 UTC, a median of 55.0 s after it had "
+        "connected, and was back at once: it sends faster than the 10.2 kB/s that are read, so its pings wait behind "
+        "data until it gives up waiting for their answers."
     )
 
 

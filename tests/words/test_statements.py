@@ -19,8 +19,7 @@ def test_a_member_that_dies_in_a_loop():
     loop = {"restarts": 4, "rebalances": 8, "life_seconds": 38}
     died = room("group-churn")("died", client="a", times=4)
     assert statement("group-churn", loop, subject="billing", each=[died], one=True) == (
-        "In billing, a died 4 times and was restarted 4 times; it usually ran for 38.0 s. "
-        "It cost 8 rebalances."
+        "In billing, a died 4 times and was restarted 4 times; it usually ran for 38.0 s. It cost 8 rebalances."
     )
 
 
@@ -29,7 +28,7 @@ def test_a_log_that_one_shape_of_line_fills():
     rates = {"bytes_per_minute": 20_226_741, "bytes_per_minute_before": 2_000}
     log = {"subject": "app.log", "most": True, "since": at("10:42:12"), "earlier": 42 * 60}
     assert statement("log-explosion", {"shapes": 1, "share_of_bytes": 0.99967, **sizes, **rates}, **log) == (
-        "1 line shape makes up 99.96 % of app.log (360 MB), flooding it since 10:42:12 UTC; without it the log would "
+        "1 line pattern makes up 99.96 % of app.log (360 MB), flooding it since 10:42:12 UTC; without it the log would "
         "be 120 kB. It grew by 20.2 MB a minute, up from 2.00 kB a minute (over 42.0 min)."
     )
 

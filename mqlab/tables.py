@@ -1,7 +1,7 @@
 """The canonical tables: what every format produces and everything after it reads; no Spark.
 
-All times are UTC instants. A null means "the source does not say", never zero. Every row carries ``source`` and
-``line``, so that each number leads back to a place in the material.
+All times are UTC instants. A null means "not in the source", never zero. Every row carries ``source`` and
+``line``, so that each number can be traced to a place in the material.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _table(name: str, what: str, /, **columns: str) -> Table:
 
 
 EVENTS = _table(
-    "events", "One thing that a log line says happened; in a flood, the last of `lines` alike",
+    "events", "One event from a log line; in a flood, the last of `lines` identical ones",
     at=_AT, node=_TEXT, system=_TEXT, kind=_TEXT, cluster=_TEXT, group=_TEXT, topic=_TEXT, queue=_TEXT,
     client_id=_TEXT, member_id=_TEXT, peer=_TEXT, reason=_TEXT, value=_REAL, lines=_LONG,
 )  # fmt: skip
@@ -83,12 +83,12 @@ POSITIONS = _table(
     member_id=_TEXT, peer=_TEXT,
 )  # fmt: skip
 CLIENTS = _table(
-    "clients", "One client or session as one snapshot or connect line saw it",
+    "clients", "One client or session, from one snapshot or connect line",
     at=_AT, system=_TEXT, group=_TEXT, client_id=_TEXT, peer=_TEXT, connected=_TEXT, clean=_TEXT, expiry=_LONG,
     subscription=_TEXT, queued=_LONG, dropped=_LONG, version=_TEXT,
 )  # fmt: skip
 ASSIGNMENTS = _table(
-    "assignments", "One queue given to one member in one snapshot",
+    "assignments", "One queue assigned to one member in one snapshot",
     at=_AT, group=_TEXT, topic=_TEXT, queue=_TEXT, client_id=_TEXT, member_id=_TEXT, peer=_TEXT,
 )  # fmt: skip
 METRICS = _table("metrics", "One sample of one series", at=_AT, name=_TEXT, labels=_MAP, value=_REAL)
@@ -97,12 +97,12 @@ SETTINGS = _table(
     at=_AT, scope=_TEXT, owner=_TEXT, key=_TEXT, value=_TEXT, origin=_TEXT, version=_TEXT,
 )  # fmt: skip
 LEDGER = _table(
-    "ledger", "One message that somebody says was sent, acknowledged, stored, consumed, processed or committed",
+    "ledger", "One message recorded as sent, acknowledged, stored, consumed, processed or committed",
     at=_AT, role=_TEXT, party=_TEXT, group=_TEXT, topic=_TEXT, queue=_TEXT, offset=_LONG, key=_TEXT, status=_TEXT,
     dup=_TEXT, bytes=_LONG, told=_TEXT, qos=_INT, retained=_TEXT,
 )  # fmt: skip
 POLLS = _table(
-    "polls", "One poll that an application says it worked off; in a flood, the last of `lines` alike",
+    "polls", "One poll that an application logged as processed; in a flood, the last of `lines` identical ones",
     at=_AT, client_id=_TEXT, group=_TEXT, records=_LONG, seconds=_REAL, lines=_LONG,
 )  # fmt: skip
 """Not for notebooks."""
@@ -110,12 +110,12 @@ VOLUME = Table(
     "volume",
     (("at", _AT), ("source", _TEXT), ("level", _TEXT), ("shape", _TEXT), ("lines", _LONG), ("bytes", _LONG),
      ("line", _LONG)),
-    "Lines and bytes per source, minute, level and line shape; `line` is the first of them",
+    "Lines and bytes per source, minute, level and line pattern; `line` is the first of them",
 )  # fmt: skip
 REJECTS = Table(
     "rejects",
     (("source", _TEXT), ("reason", _TEXT), ("lines", _LONG), ("bytes", _LONG), ("sample", _TEXT), ("line", _LONG)),
-    "A file or a line shape that no format understood",
+    "A file or a line pattern that no format recognises",
 )
 
 TABLES = (EVENTS, POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, LEDGER, VOLUME, REJECTS)
@@ -123,52 +123,52 @@ TABLES = (EVENTS, POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, LEDGER, VO
 
 
 _MEANINGS: Mapping[str, str] = {
-    "at": "when, UTC; null where nothing says it",
-    "node": "who wrote the line: broker id, or the name of the client or host",
+    "at": "when, UTC; null if unknown",
+    "node": "who wrote the line: the broker ID, or the name of the client or host",
     "system": "kafka, rocketmq, mqtt, app or os",
-    "kind": "what happened, as the format's signature calls it: `rebalance-started`, `session-takeover` …",
+    "kind": "what happened, by the name of the format's signature: `rebalance-started`, `session-takeover` …",
     "cluster": "the cluster's name",
     "group": "the consumer group, or the share group",
     "topic": "the topic, or the topic filter",
     "queue": "the partition (`3`) or the queue (`broker-a/3`)",
-    "client_id": "the client id",
-    "member_id": "the member id that the coordinator gave",
+    "client_id": "the client ID",
+    "member_id": "the member ID that the coordinator assigned",
     "peer": "the address at the other end, `host:port`",
-    "reason": "why, in the words of whoever wrote the line",
-    "value": "the number that the line or sample tells, in the unit of its kind",
-    "lines": "how many lines this row stands for; null is one",
+    "reason": "the reason, as the line gives it",
+    "value": "the number in the line or sample, in the unit of its kind",
+    "lines": "how many lines this row represents; null means one",
     "committed": "the committed offset",
     "end": "the log end offset, or the broker's offset",
     "start": "the log start offset",
     "connected": "whether the client was connected: true or false",
     "clean": "clean session or clean start: true or false",
     "expiry": "the session's expiry in seconds",
-    "subscription": "what it subscribes to",
-    "queued": "messages that wait for it",
+    "subscription": "its subscription",
+    "queued": "messages waiting for it",
     "dropped": "messages dropped for it",
     "version": "the software's version",
-    "name": "the metric's name as its exporter writes it; Facts have the canonical one",
+    "name": "the metric's name as its exporter writes it; facts use the canonical name",
     "labels": "its labels, as the exporter writes them",
     "scope": "what is configured: broker, topic, producer, consumer, session, os or application",
-    "owner": "whose value it is: topic, client id, broker id",
-    "key": "the setting's or the message's key, as its system calls it; keys of messages are hashed",
-    "origin": "printed by a process, file, describe or default",
-    "role": "what was done with the message: sent, acknowledged, stored, consumed, processed, committed …",
-    "party": "who notes it",
-    "offset": "its offset, or its packet id",
-    "status": "what came of it, as noted",
-    "dup": "whether it was marked as sent again",
-    "bytes": "its size, or the bytes of the lines, in bytes",
-    "told": "how the role is known: map, column, name, shape; null where the format fixes it",
+    "owner": "what the value belongs to: topic, client ID, broker ID",
+    "key": "the setting's or the message's key, as its system names it; message keys are hashed",
+    "origin": "its source: printed by a process, file, describe or default",
+    "role": "what happened to the message: sent, acknowledged, stored, consumed, processed, committed …",
+    "party": "who recorded it",
+    "offset": "its offset, or its packet ID",
+    "status": "the outcome, as recorded",
+    "dup": "whether it was marked as a duplicate",
+    "bytes": "the size of the message or of the lines, in bytes",
+    "told": "how the role was determined: map, column, name, shape; null if the format fixes it",
     "qos": "quality of service, 0 to 2",
     "retained": "whether it is a retained message: true or false",
     "level": "the level of the lines",
-    "shape": "the lines with numbers, ids and addresses masked",
+    "shape": "the lines with numbers, IDs and addresses masked",
     "sample": "the first of the lines, secrets masked",
     "source": "the file, as in evidence: its path below the argument, `bundle.tar.gz!/logs/server.log` in archives",
-    "line": "the line in it, from 1; null for documents",
+    "line": "the line number in it, from 1; null for documents",
     "text": "the line, secrets masked",
-    "records": "records of the poll",
+    "records": "records in the poll",
     "seconds": "how long it took",
 }
 """What stands in a column; a name means the same in every table."""
@@ -177,8 +177,8 @@ _MEANINGS: Mapping[str, str] = {
 def documented() -> str:
     """docs/tables.md: every canonical table with its columns, as Markdown."""
     parts = [
-        "# The canonical tables\n\nWhat `capture.events`, `capture.metrics` … hold: Spark DataFrames, one row a fact. "
-        "Every row leads to a place in the material. A null means that the source does not say, never zero. Written by "
+        "# The canonical tables\n\nWhat `capture.events`, `capture.metrics` … contain: Spark DataFrames, one fact per row. "
+        'Every row can be traced to a place in the material. A null means "not in the source", never zero. Written by '
         "`make docs` from `mqlab/tables.py`.\n"
     ]
     for table in TABLES:

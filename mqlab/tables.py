@@ -177,8 +177,8 @@ _MEANINGS: Mapping[str, str] = {
 def documented() -> str:
     """docs/tables.md: every canonical table with its columns, as Markdown."""
     parts = [
-        "# The canonical tables\n\nWhat `capture.events`, `capture.metrics` … contain: Spark DataFrames, one fact per row. "
-        'Every row can be traced to a place in the material. A null means "not in the source", never zero. Written by '
+        "# The canonical tables\n\nWhat `capture.events`, `capture.metrics` … hold: Spark DataFrames, one fact a row. "
+        'Every row leads back to its place in the material. A null means "not in the source", never zero. Written by '
         "`make docs` from `mqlab/tables.py`.\n"
     ]
     for table in TABLES:

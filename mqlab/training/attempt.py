@@ -200,7 +200,7 @@ def start(one: Exercise, originals: Path, folder: Path, learner: str, rolled_bac
         TrainingError: there is an attempt already.
     """
     if (folder / NAME).exists():
-        raise TrainingError(f"{folder} already has an attempt: continue it, or give another folder.")
+        raise TrainingError(f"{folder} already has an attempt: continue it, or choose another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     if rolled_back:
         (folder / "material").mkdir(exist_ok=True)

@@ -30,10 +30,10 @@ class NoMaterialError(TrainingError):
     """The capture that an exercise is about is nowhere."""
 
     def __init__(self, number: str, folders: Iterable[Path]) -> None:
-        places = ", ".join(map(str, folders)) or "nowhere"
+        places = ", ".join(map(str, folders)) or "no folder"
         super().__init__(
             f"The material of exercise {number} was not found (looked in {places}): "
-            "give the folder with the samples with --samples."
+            "give the folder of the samples with --samples."
         )
 
 
@@ -50,7 +50,7 @@ class NothingArrivedError(TrainingError):
     """Time is rolled back, and nothing was asked for yet."""
 
     def __init__(self) -> None:
-        super().__init__("Nothing has arrived yet: `exercise.desk.sources()` lists what you can ask for.")
+        super().__init__("No material has arrived yet: `exercise.desk.sources()` lists what you can request.")
 
 
 class BadAnswerError(TrainingError):

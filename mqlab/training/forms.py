@@ -22,12 +22,12 @@ _STYLE = """<style>.mqlab-form .widget-radio-box label {
   height: auto; line-height: 1.4; margin: 3px 0; }</style>"""
 """Options that are longer than a line wrap."""
 _ADVICE = {
-    "since": "The first thing that is out of the ordinary, not the loudest. A line dates it better than a sample.",
-    "mechanism": "What would each hypothesis leave in the material besides the symptom? Look for what would prove you "
-    "wrong. `mqlab explain CLASS` is the page about a class; reading it is not cheating.",
-    "line": "A line proves a mechanism if nothing else writes it in this way; an effect is not enough.",
-    "amount": "The number says whether the mechanism accounts for the damage.",
-    "repair": "What ends the damage now?",
+    "since": "Look for the first unusual event, not the loudest. A log line dates it more exactly than a sample.",
+    "mechanism": "What else would each hypothesis leave in the material? Look for evidence against yours. "
+    "`mqlab explain CLASS` explains a class; reading it is allowed.",
+    "line": "A line proves a mechanism if nothing else causes such a line; an effect is not enough.",
+    "amount": "The number shows whether the mechanism accounts for the damage.",
+    "repair": "What stops the damage now?",
 }
 """Said below a question, by its name."""
 
@@ -37,7 +37,7 @@ def form(attempt: Attempt, name: str | None = None) -> Any:
     names = [question.name for question in attempt.exercise.questions]
     chosen = name or (attempt.open_question.name if attempt.open_question else names[-1])
     if chosen not in names:
-        return Text(f"This exercise does not ask {chosen!r}: go on.")
+        return Text(f"This exercise has no question {chosen!r}: continue with the next one.")
     return _Form(attempt, chosen) if _in_notebook() else Text(as_text(attempt, chosen))
 
 
@@ -70,8 +70,8 @@ class _Form:
             self.field = widgets.Text(placeholder=EXAMPLES[question.kind], layout=widgets.Layout(width="50ch"))
         self.buttons = {
             "Check": widgets.Button(description="Check", button_style="primary"),
-            "Hint": widgets.Button(description="Hint", tooltip="It costs a fifth of the question's points"),
-            "Give up": widgets.Button(description="Give up", tooltip="No points; go on with the next question"),
+            "Hint": widgets.Button(description="Hint", tooltip="A hint costs a fifth of the question's points"),
+            "Give up": widgets.Button(description="Give up", tooltip="No points; continue with the next question"),
         }
         self.head, self.said = widgets.HTML(layout=wide), widgets.HTML(layout=wide)
         self.buttons["Check"].on_click(lambda _: self._do(self._check))
@@ -90,7 +90,7 @@ class _Form:
 
     def _check(self) -> None:
         if self.field.value is None or not str(self.field.value).strip():
-            raise BadAnswerError("Choose an option or write an answer first.")
+            raise BadAnswerError("Choose an option or enter an answer first.")
         self.attempt.answer(str(self.field.value), self.name)
 
     def _do(self, action: Any) -> None:
@@ -134,4 +134,4 @@ def _following(attempt: Attempt, one: Standing) -> list[str]:
     if not one.closed:
         return []
     earned = f"{one.points:g} of {one.question.points} points."
-    return [f"{earned} " + ("Go on with the next question." if attempt.open_question else "Now read the debrief.")]
+    return [f"{earned} " + ("Continue with the next question." if attempt.open_question else "Now read the debrief.")]

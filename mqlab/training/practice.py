@@ -41,8 +41,8 @@ _NEXT = (
     ("exercise.capture", "the material: tables, lines, figures; the verdict is locked"),
     ("exercise.ask()", "the open question as a form"),
     ('exercise.answer("…")', "an answer to the open question, as text"),
-    ("exercise.hint()", "a hint to the open question; it costs a fifth of its points"),
-    ("exercise.debrief()", "what happened, and what an expert would have looked at; after the last answer"),
+    ("exercise.hint()", "a hint for the open question; it costs a fifth of its points"),
+    ("exercise.debrief()", "what happened, and what an expert would have checked; after the last answer"),
 )
 
 
@@ -134,7 +134,7 @@ class Practice:
         return Text(told(self.attempt, self.attempt.answer(text, question)))
 
     def hint(self) -> Text:
-        """One more hint to the open question; it costs a fifth of its points."""
+        """One more hint for the open question; it costs a fifth of its points."""
         return Text(self.attempt.hint())
 
     def give_up(self) -> Text:

@@ -40,7 +40,9 @@ def listed(chosen: Path, folder: Path) -> int:
 @train.command()
 @click.argument("number")
 @click.option(
-    "--roll-back", is_flag=True, help="See only what was known at the alarm; ask for material, which takes time."
+    "--roll-back",
+    is_flag=True,
+    help="Show only what was known at the alarm; material has to be requested, which takes time.",
 )
 @click.option("--name", "learner", default="", help="Your name, for an instructor; it stays in the attempt's folder.")
 @_set
@@ -56,7 +58,7 @@ def start(number: str, roll_back: bool, learner: str, chosen: Path, samples: Pat
     notebook = write(attempt, samples)
     click.echo(f"{practice.headline(attempt)}\n\n{attempt.exercise.story}\n")
     if attempt.rolled_back:
-        click.echo(f"Material to ask for, and how long it takes: mqlab train desk {number}\n")
+        click.echo(f"Material you can request, and how long it takes: mqlab train desk {number}\n")
     click.echo(
         f"Material   {attempt.material}\nNotebook   jupyter lab {notebook}\nAnswers    mqlab train check {number}"
     )

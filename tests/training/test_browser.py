@@ -91,7 +91,7 @@ def test_a_form_checks_an_answer_and_the_next_question_opens(attempt, address):
         first.get_by_text("a consumer or subscriber", exact=True).click()
         first.get_by_role("button", name="Check").click()
         expect(first).to_contain_text("a consumer or subscriber is right. Its heartbeats stop.")
-        expect(first).to_contain_text("Go on with the next question.")
+        expect(first).to_contain_text("Continue with the next question.")
 
         second.locator("input").fill("noon")
         second.get_by_role("button", name="Check").click()

@@ -55,7 +55,7 @@ def test_without_a_front_end_a_question_is_text(tmp_path):
     attempt.answer("broker")
 
     assert forms.form(attempt, "starts_in").splitlines()[-1] == "a broker is not right. It answers. Two tries are left."
-    assert forms.form(attempt, "who") == "This exercise does not ask 'who': go on."
+    assert forms.form(attempt, "who") == "This exercise has no question 'who': continue with the next one."
 
 
 def test_where_time_is_rolled_back_nothing_is_there_at_first(tmp_path):

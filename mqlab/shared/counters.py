@@ -33,6 +33,11 @@ class Increase:
     until: float
     resets: int
 
+    @property
+    def per_second(self) -> float | None:
+        """Over the time between its samples; None where that is none."""
+        return self.value / (self.until - self.since) if self.until > self.since else None
+
 
 def increase(
     series: Iterable[Series], start: float, end: float, scraped: Mapping[str, float] | None = None

@@ -84,6 +84,16 @@ def test_whether_producers_send_the_same_is_said_as_it_was_measured(later, words
     assert ("did not change" in one.statement) is ("did not change" in words)
 
 
+@pytest.mark.parametrize("samples", [40, 41, 43, 46])
+def test_what_came_in_a_second_is_counted_between_scrapes_wherever_windows_end(samples):
+    """Samples around a window are further apart than its ends: what rose between them is more than the window's."""
+    came = series("broker.bytes_in", ramp((samples, 1_000_000), (samples, 600_000)), **BROKER)
+    left = out((samples, 1_000_000), (samples, 2_400_000))
+    readers = [reader("a", (2 * samples, 1)), *(reader(g, (samples, 1), start=10 * samples) for g in "bcd")]
+    (one,) = fan_out.detect(facts(came, left, *readers)).findings
+    assert (one.statement.values["usual"], one.statement.values["now"]) == pytest.approx((100_000, 60_000), rel=0.02)
+
+
 def test_readers_that_nobody_counts_are_not_checked():
     (missing,) = told(fan_out, IN, out((40, 100_000), (40, 400_000)))
     assert missing.startswith("the groups that read")

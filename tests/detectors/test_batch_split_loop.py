@@ -84,7 +84,6 @@ def test_measures_of_the_card_are_bytes_and_ratios():
         "peak_amplification_factor": (200_000 + SENT_BY_LOOP) / 100_000,
         "factor_after": 2.0,
         "bytes_rejected": 6 * SENT_BY_LOOP,
-        "onset_uncertainty_seconds": 10.0,
         "split_count": 120.0,
         "excess_bytes_low": 4 * SENT_BY_LOOP,
         "excess_bytes_high": 6 * SENT_BY_LOOP + 400_000,
@@ -206,6 +205,25 @@ def test_a_log_that_starts_in_the_middle_takes_count_and_start_from_the_counters
     ).findings[0]
     assert (finding.started_at.strftime("%H:%M:%S"), finding.measures["split_count"]) == ("10:05:00", 120)
     assert (finding.measures["healthy_factor"], finding.certainty) == (2.0, Certainty.PROVEN)
+
+
+@pytest.mark.parametrize("seconds", [291, 295, 299.9])
+def test_a_refused_record_is_no_split_so_the_loop_begins_with_the_first_split(seconds):
+    single = episode("record-too-large", seconds, "clients/app.log", client_id="app", topic="orders", left=5_000_000)
+    (one,) = batch_split_loop.detect(facts(*IDEMPOTENT, CARD, OUTGOING, single)).findings
+    assert one.started_at.timestamp() == at(300)
+    assert batch_split_loop.say("first") not in [moment.what for moment in one.moments]
+    assert "onset_uncertainty_seconds" not in one.measures
+
+
+def test_a_first_split_is_no_beginning_where_the_log_starts_in_the_middle():
+    tail = [replace(e, source="app.log") for e in LOOP if e.first_at >= at(330)]
+    (one,) = batch_split_loop.detect(facts(tail, LIMIT, log("app.log", first="10:05:30"), CARD, COUNTED)).findings
+    assert next((moment.at.timestamp(), moment.what) for moment in one.moments) == (
+        at(330),
+        batch_split_loop.say("first"),
+    )
+    assert one.measures["onset_uncertainty_seconds"] == 10.0
 
 
 def test_a_loop_at_the_end_of_the_material_is_still_open():

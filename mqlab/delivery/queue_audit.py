@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mqlab.delivery.group_repeats import doubled
 from mqlab.delivery.missing import behind, fates, in_log
-from mqlab.delivery.rows import Doubled, GroupRow, Side
+from mqlab.delivery.rows import Doubled, GroupRow
 from mqlab.facts import Facts
 from mqlab.findings import Certainty
 from mqlab.memo import per_facts
 from mqlab.rocketmq import members, shared_client_ids
 from mqlab.rows import times, too_often
 from mqlab.shared.copies import ledgers_of
-from mqlab.words import room
-
-ways = room("delivery-ways")
 
 _SHARED = "duplicate-client-id"
 """The class of several processes with one client id."""
@@ -77,7 +75,9 @@ def _doubled(facts: Facts, topic: str) -> Iterator[Doubled]:
     for row in queue_rows(facts, topic):
         own = frozenset(ledgers_of(facts, row.group, topic))
         incident = _SHARED if row.queue in _in_several_hands(facts, row.group, topic) else None
-        yield from handled_again(facts, (row.group, topic, row.queue), own, incident)
+        again = [fate for fate in fates(facts, topic, row.queue) if too_often(fate, own)]
+        counts = sum(fate.messages for fate in again), sum(fate.messages * too_often(fate, own) for fate in again)
+        yield from doubled((row.group, topic, row.queue), counts, incident, again)
 
 
 @per_facts
@@ -85,21 +85,3 @@ def _in_several_hands(facts: Facts, group: str, topic: str) -> frozenset[str]:
     """Queues that several processes of one client id read at once, for certain."""
     proven = (case for case in shared_client_ids.cases(facts, group) if case.certainty is Certainty.PROVEN)
     return frozenset(queue for case in proven if topic in case.doubles for queue in case.doubles[topic].queues)
-
-
-def handled_again(
-    facts: Facts, place: tuple[str, str, str], own: frozenset[str], incident: str | None
-) -> Iterator[Doubled]:
-    """Messages of one *place* (group, topic, queue) that the ledgers of the group, its *own*, hold more than once.
-
-    When they were handled again is not known: a run of messages tells when it was written and first handled.
-    """
-    group, topic, queue = place
-    again = [fate for fate in fates(facts, topic, queue) if too_often(fate, own)]
-    if again:
-        extra = sum(fate.messages * too_often(fate, own) for fate in again)
-        yield Doubled(
-            incident, Side.GROUP, topic, queue, group, sum(fate.messages for fate in again), extra, extra, extra,
-            None, None, ways("ledgers-doubled"),
-            tuple(fate.first for fate in again[:2]),
-        )  # fmt: skip

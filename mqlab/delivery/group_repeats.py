@@ -73,7 +73,7 @@ def copies(facts: Facts, topic: str) -> int:
 def _copies(facts: Facts, group: str, topic: str) -> int:
     own, by_place = noting(facts, group, topic), _by_place(facts, group, topic)
     by_id = sum(fate.messages * too_often(fate, own) for fate in facts.fates if fate.topic == topic)
-    return by_id - sum(extra for _, extra in by_place.values())
+    return max(0, by_id - sum(extra for _, extra in by_place.values()))
 
 
 @per_facts

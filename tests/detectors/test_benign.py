@@ -187,6 +187,26 @@ def test_a_higher_replication_factor_is_replication_traffic():
     assert told(replication_traffic, IN, out((80, 100_000)), copied((40, 0), (40, 200_000)), RF1, RF3) == ["brokers"]
 
 
+def followers(*values):
+    """Bytes that two followers copied; None where one was not scraped."""
+    labels = [{"instance": f"kafka-{n}:9404"} for n in (2, 3)]
+    return [series("broker.replication_bytes_in", own, **label) for own, label in zip(values, labels, strict=True)]
+
+
+@pytest.mark.parametrize("first", [0, 5, 20])
+def test_copies_that_come_back_with_a_broker_did_not_become_more(first):
+    """A follower is not scraped while it is away, and counts from zero then."""
+    usual = ramp((80, 100_000))
+    gone = [(v if n < first else None) if n < 40 else (n - 40) * 100_000 for n, v in enumerate(usual)]
+    assert told(replication_traffic, IN, out((80, 100_000)), followers(usual, gone), RF3) == ()
+
+
+def test_a_scrape_that_failed_is_no_broker_that_is_away():
+    raised = ramp((40, 0), (40, 100_000))
+    gaps = [None if n % 9 == 4 else v for n, v in enumerate(raised)]
+    assert told(replication_traffic, IN, out((80, 100_000)), followers(raised, gaps), RF1, RF3) == ["brokers"]
+
+
 def test_three_replicas_from_the_start_are_clear():
     always = (IN, out((80, 100_000)), copied((80, 200_000)))
     assert [told(m, *always, RF3) for m in (replication_traffic, replica_catch_up)] == [(), ()]

@@ -5,7 +5,7 @@ The texts stand in ``catalogue.toml``, which is read at first use; the pages of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from mqlab import plugins
 from mqlab.commands import Command, commands, read_toml, usable
 from mqlab.errors import PluginError
 from mqlab.plugins.entries import ensure_fits
-from mqlab.words import room
+from mqlab.words import fetched_by, room
 
 say = room("catalogue")
 
@@ -89,9 +89,14 @@ class Incident:
         """What to type to gather what is missing, on any of its systems."""
         return tuple(command.line for command in self.commands)
 
-    def fetch_on(self, system: str, software: Collection[str] = ()) -> tuple[str, ...]:
-        """The same for one system only, and without what only other products than *software* have."""
-        return tuple(command.line for command in self.commands if usable(command, (system,), software))
+    def fetch_on(self, system: str, software: Collection[str] = (), missing: Iterable[str] = ()) -> tuple[str, ...]:
+        """The same for one system only, without what only other products than *software* have.
+
+        What brings something that is *missing* comes first.
+        """
+        wanted = {name for text in missing for name in fetched_by(text)}
+        own = [command for command in self.commands if usable(command, (system,), software)]
+        return tuple(command.line for command in sorted(own, key=lambda command: command.name not in wanted))
 
     @property
     def explain(self) -> str:

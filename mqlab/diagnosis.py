@@ -29,10 +29,12 @@ class Material:
     """Of each log, with its zone and why it is taken to be that."""
     copies: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Sources of which lines were left out, since another one has them too: which one, and how many."""
-    watched: float | None = None
-    """Seconds from its first moment to its last: where only the minute of one is known, that minute adds none."""
-    roughly: bool = False
-    """No moment of the first minute, or of the last, is known better than by that minute."""
+
+    @property
+    def watched(self) -> float | None:
+        """Seconds from its first moment to its last."""
+        first, last = self.window
+        return None if first is None or last is None else last - first
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,8 @@ class Finding(Shown):
         """Whether *other* is of a class that brings this one about, of the same subject, and began before its end."""
         then, end = other.started_at, self.ended_at
         later = then is not None and end is not None and then > end
-        return other.incident in self.follows and other.subject == self.subject and not later
+        behind = other.incident in self.follows or (other.brings(self) and not self.brings(other))
+        return behind and other.subject == self.subject and not later
 
 
 def finding(

@@ -102,8 +102,7 @@ def _of_none(diagnosis: Diagnosis) -> str:
     if verdict.incident != "undetermined":
         absent = {one.incident for one in diagnosis.not_checked}
         names = [name for slug, name in SYSTEMS.items() if slug not in absent]
-        watched = {"watched": material.watched, "roughly": material.roughly}
-        return say("healthy", clear=len(diagnosis.clear), systems=names, **watched)
+        return say("healthy", clear=len(diagnosis.clear), systems=names, watched=material.watched)
     first = next(iter(verdict.hypotheses), None)
     if first is None:
         return say("undetermined", symptoms=len(diagnosis.symptoms))

@@ -119,7 +119,8 @@ def hypotheses(
     with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
-    is_calm = not (symptoms or often or any(_is_loud(facts, mark) for mark in named) or complaints(facts))
+    loud = any(_is_loud(facts, mark) or _points_to_harm(mark) for mark in named)
+    is_calm = not (symptoms or often or loud or complaints(facts))
     if not (is_calm and anything(facts)):
         return likely
     first = [h for h in likely[:1] if not INCIDENTS[h.incident].benign]
@@ -171,7 +172,8 @@ def _ranked(
             settled = bool(result.rejected) or found_nothing(result)
             weight = sum(mark.lines for mark in ours) / every
             asked = result.missing if systems & RULES.get(slug, frozenset()) and not result.silent else ()
-            settle = _settle(facts, incident, asked or incident.needs, systems)
+            read = settled and not is_excerpt(facts)
+            settle = () if read else _settle(facts, incident, asked or incident.needs, systems)
             hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, settle)
             rank = _rank(incident, own, weight, settled=settled)
             ranked.append((rank, hypothesis))
@@ -214,7 +216,13 @@ def _is_loud(facts: Facts, mark: Mark) -> bool:
     return mark.kind in trouble() or mark.kind not in words()
 
 
-def _is_excerpt(facts: Facts) -> bool:
+def _points_to_harm(mark: Mark) -> bool:
+    """What happened, and no error of few lines, is a sign of one class only, and that is none of the harmless ones."""
+    own = [incident for slug, incident in INCIDENTS.items() if mark.kind in signs(slug)]
+    return len(own) == 1 and not own[0].benign and not mark.kind.startswith(PREFIX)
+
+
+def is_excerpt(facts: Facts) -> bool:
     """So few lines that no log is there whole."""
     return sum(c.lines for c in facts.coverage) < LONG
 
@@ -328,7 +336,7 @@ def _hypothesis(
 
 def _settle(facts: Facts, incident: Incident, missing: Sequence[str], systems: frozenset[str]) -> tuple[Settle, ...]:
     """What is *missing*, with the first commands of the class that do not fetch what is there already, whole."""
-    read = frozenset() if _is_excerpt(facts) else frozenset(c.role for c in facts.coverage)
+    read = frozenset() if is_excerpt(facts) else frozenset(c.role for c in facts.coverage)
     there = {name for name, role in _LOGS.items() if role in read}
     commands = [
         command.line

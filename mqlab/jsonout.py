@@ -43,7 +43,7 @@ def dumps(diagnosis: Diagnosis) -> str:
 
 
 def _material(material: Material) -> dict[str, Any]:
-    told = {name: value for name, value in asdict(material).items() if name not in ("watched", "roughly")}
+    told = asdict(material)
     return told | {
         "unrecognised": sorted(material.unrecognised),
         "window": [iso(at) for at in material.window],

@@ -16,6 +16,7 @@ from mqlab.findings import Change, Finding, Moment, Severity
 from mqlab.known_errors import PREFIX, outright
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Assignment, Client, Fate, Flow, TopicFlow
+from mqlab.shared.reach import reach
 
 
 def ordered(facts: Facts) -> Facts:
@@ -129,8 +130,6 @@ def _explains(cause: Finding, other: Finding) -> bool:
 
 say = words.room("precedence")
 
-_MINUTE = 60.0
-"""Seconds: how far a log goes is known to the minute."""
 _PACE, _PART = 30.0, 0.1
 """Seconds, and part of the time that it lasted, for which what repeats may pause: heartbeats, retries and scrapes come
 within half a minute."""
@@ -163,14 +162,20 @@ def _last_sign(finding: Finding, facts: Facts) -> datetime | None:
 
 
 def is_over(finding: Finding, facts: Facts, last: float | None) -> bool:
-    """What it was seen in goes on without it for longer than it paused before, up to the *last* moment at most."""
+    """It happens at a moment, or what it was seen in goes on without it for longer than it paused before.
+
+    That is told up to the *last* moment at most.
+    """
     if finding.ended_at is None or finding.ongoing:
         return False
     end = finding.ended_at.timestamp()
     lasted = end - finding.started_at.timestamp() if finding.started_at else 0.0
-    read = facts.covered_until({place.source for place in finding.evidence}) or facts.covered_until() or end
-    known = min(read + _MINUTE, last or read)
-    return known - end >= max(_PACE, _PART * lasted, pace(finding, own_events(facts, finding)))
+    known = INCIDENTS.get(finding.incident)
+    if known is not None and known.sudden:
+        return True
+    own = reach(facts, {place.source for place in finding.evidence})
+    read = own[1] if own else facts.covered_until() or end
+    return min(read, last or read) - end >= max(_PACE, _PART * lasted, pace(finding, own_events(facts, finding)))
 
 
 def own_events(facts: Facts, finding: Finding) -> tuple[Episode, ...]:

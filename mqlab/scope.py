@@ -30,8 +30,6 @@ LEAST = 10
 WATCHED = 60.0
 """Seconds within which what hangs is told of: requests time out after 30 s (request.timeout.ms), members that are
 silent after 45 s (session.timeout.ms), connections after a keep-alive of 60 s (MQTT clients' default)."""
-MINUTE = 60.0
-"""Seconds within which the first and the last line of a source are known (``Coverage``)."""
 _OF_PRODUCERS = (
     "producer.record_sends",
     "producer.record_errors",
@@ -108,7 +106,7 @@ def _little(facts: Facts) -> str:
 
 def _covered(facts: Facts) -> float:
     """Seconds that the material covers at least."""
-    begins = [c.first_at + MINUTE for c in facts.coverage if c.first_at is not None]
+    begins = [c.first_at for c in facts.coverage if c.first_at is not None]
     ends = [c.last_at for c in facts.coverage if c.last_at is not None]
     moments = [at for e in facts.episodes for at in (e.first_at, e.last_at) if at is not None]
     moments += [s.points[n][0] for s in facts.series if s.points for n in (0, -1)]

@@ -103,7 +103,7 @@ def _course(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
     if cost := list(islice(_effects(diagnosis, lead), _MOST_EFFECTS)):
         yield line("IMPACT", listed(cost))
     yield from row("WHEN", when) if (when := _when(lead, tz)) else ()
-    first = change_points.order(change_points.during(diagnosis.risers, lead), tz)
+    first = change_points.order(change_points.during(diagnosis.risers, lead), tz, lead=lead)
     yield from row("EARLIEST", first, 3) if first else ()
     for number, change in enumerate(near):
         yield placed("" if number else "CHANGED", *_change(change, tz))

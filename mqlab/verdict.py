@@ -54,7 +54,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     findings = ordered_by_weight([after_its_end(f) for f in sure])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     verdict = _weighed(_verdict(findings, left, facts, results), findings, left, facts, results)
-    results = _without_doubted(results, verdict.hypotheses)
+    results = _without_doubted(facts, results, verdict.hypotheses)
     whole = Diagnosis(
         version=__version__,
         material=material,
@@ -137,11 +137,15 @@ def _without_withdrawn(
     return results | {slug: Result(missing=INCIDENTS[slug].needs) for slug in gone}
 
 
-def _without_doubted(results: dict[str, Result], maybe: Sequence[Hypothesis]) -> dict[str, Result]:
-    """*results* in which no class is clear or ruled out that it *maybe* is: that is to be told by what it needs."""
+def _without_doubted(facts: Facts, results: dict[str, Result], maybe: Sequence[Hypothesis]) -> dict[str, Result]:
+    """*results* in which no class is clear or ruled out that it *maybe* is.
+
+    Of an excerpt it needs the rest; else its rule read what it needs, and a sign is there all the same.
+    """
     doubted = {h.incident for h in maybe if h.incident in results}
     doubted = {slug for slug in doubted if not (results[slug].findings or results[slug].missing)}
-    return results | {slug: Result(missing=INCIDENTS[slug].needs) for slug in doubted}
+    part = hypotheses.is_excerpt(facts)
+    return results | {slug: Result(missing=INCIDENTS[slug].needs if part else (say("doubted"),)) for slug in doubted}
 
 
 def _of_mqtt(found: Finding) -> bool:
@@ -248,7 +252,7 @@ def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[st
         if result.findings or result.rejected or not result.missing:
             continue
         if here or (len(scope.RULES.get(slug, ())) == len(scope.SYSTEMS) and scope.logs(facts)):
-            fetch = incident.fetch_on(here[0], scope.broker_products(facts)) if here else ()
+            fetch = incident.fetch_on(here[0], scope.broker_products(facts), result.missing) if here else ()
             found.append(NotChecked(slug, result.missing, fetch or incident.fetch))
         elif unread:
             found.append(NotChecked(slug, (scope.say("no-rule-on", systems=unread),), ()))
@@ -258,20 +262,14 @@ def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[st
     return tuple(found)
 
 
-_Span = tuple[float | None, float | None]
-
-
 def _material(facts: Facts) -> Material:
     coverage = facts.coverage
-    minutes = span(at for c in coverage for at in (c.first_at, c.last_at) if at is not None and not is_dateless(at))
-    times: list[float | None] = []
+    times: list[float | None] = [at for c in coverage for at in (c.first_at, c.last_at)]
     for spans in (facts.episodes, facts.flows, facts.topic_flows, facts.fates):
         times += [at for row in spans for at in (row.first_at, row.last_at)]
     times += [p.at for p in facts.positions] + [t.at for t in facts.tallies] + [d.at for d in facts.deliveries]
     times += [s.points[n][0] for s in facts.series if s.points for n in (0, -1)]
     times += [s.first_at for v in facts.volumes for s in v.shapes]
-    moments = span(at for at in times if at is not None and not is_dateless(at))
-    watched, roughly = _watched(minutes, moments)
     return Material(
         files=len({c.source for c in coverage}),
         bytes=sum(c.bytes for c in coverage),
@@ -280,22 +278,10 @@ def _material(facts: Facts) -> Material:
         noise_lines=sum(c.noise for c in coverage),
         rejected_lines=sum(c.rejected for c in coverage),
         unrecognised=tuple(c.source for c in coverage if c.format in ("unrecognised", "binary", "unreadable")),
-        window=span(at for at in (*minutes, *moments) if at is not None),
+        window=span(at for at in times if at is not None and not is_dateless(at)),
         time_zones={c.source: say("zone", zone=c.zone, why=c.zone_why) for c in coverage if c.role.is_log},
         copies={c.source: (c.copy_of, c.copied) for c in coverage if c.copy_of},
-        watched=watched,
-        roughly=roughly,
     )
-
-
-def _watched(minutes: _Span, moments: _Span) -> tuple[float | None, bool]:
-    """Seconds from the first moment to the last, and whether that is rough; of lines only their *minutes* are known."""
-    (first, last), (since, until) = minutes, moments
-    begin = since if since is not None and (first is None or since < first + 60) else first
-    end = until if until is not None and (last is None or until >= last) else last
-    if begin is None or end is None:
-        return None, False
-    return end - begin, (begin, end) != moments
 
 
 def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -239,7 +239,6 @@ def material() -> Material:
     return Material(
         files=96, bytes=430000, lines=4210, data_lines=3100, noise_lines=1100, rejected_lines=10, unrecognised=(),
         window=(at("12:17:26").timestamp(), at("12:25:00").timestamp()), time_zones={"clients/bridge.log": ALIGNED},
-        watched=454.0,
     )  # fmt: skip
 
 

@@ -9,10 +9,12 @@ import sys
 import pytest
 
 from mqlab.catalogue import INCIDENTS
+from mqlab.commands import commands
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.known_errors import EXPLAINS
 from mqlab.known_errors import known_errors
 from mqlab.scope import RULES
+from mqlab.words import room
 
 CHANGES_SOMETHING = re.compile(
     r"--(alter|delete|remove|reset|add|execute|create|verify|commit|elect|to-|shift|force|override|output-dir)"
@@ -141,3 +143,10 @@ def test_what_one_product_alone_has_is_not_asked_of_another():
     elsewhere = incident.fetch_on("mqtt", {"mosquitto"})
     assert elsewhere
     assert not any(line.startswith("emqx_ctl") for line in elsewhere)
+
+
+def test_the_command_that_brings_what_is_missing_comes_first():
+    incident, share = INCIDENTS["session-queue-drop"], room("session-queue-drop")("no-share", client="a", dropped=9)
+    usual, asked = (incident.fetch_on("mqtt", {"mosquitto"}, missing) for missing in ((), (share,)))
+    ledger = commands()["mqtt-ledger"].line
+    assert asked == (ledger, *(line for line in usual if line != ledger)) != usual

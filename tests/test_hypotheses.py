@@ -14,6 +14,7 @@ from mqlab.marks import broken
 from mqlab.rows import Shape
 from mqlab.screen import exit_code, screen
 from mqlab.verdict import diagnose
+from mqlab.verdict import say as verdict_says
 
 MOSQUITTO_LOG = log("mosquitto.log", "mosquitto-log", lines=5)
 SERVER_LOG = log("server.log", "kafka-broker-log", lines=3)
@@ -301,6 +302,25 @@ def test_of_a_log_that_is_an_excerpt_the_whole_is_asked_for_and_of_one_that_is_w
 def test_a_partition_without_another_replica_in_sync_is_no_lost_quorum(text, likely):
     shape = Shape("server.log", "ERROR", text, 6, 600, at(600), at(700), 40)
     assert ranked(SERVER_LOG, shapes=[shape])[1][0] == likely
+
+
+def test_where_offsets_were_set_by_hand_nothing_is_called_quiet():
+    tool = episode(
+        "offsets-set", None, "reset.log", line=3, group="billing", topic="orders", text="billing orders 0 749"
+    )
+    told = diagnose(facts(log(lines=900), tool)).verdict
+    assert "manual-offset-change" in [one.incident for one in told.hypotheses]
+    assert "healthy" not in [one.incident for one in told.hypotheses]
+
+
+def test_a_class_whose_rule_read_what_it_needs_asks_for_nothing_that_is_there():
+    tool = episode(
+        "offsets-set", None, "reset.log", line=3, group="billing", topic="orders", text="billing orders 0 749"
+    )
+    told = diagnose(facts(log(lines=900), log("logs/server.log", "kafka-broker-log", lines=900), tool))
+    (by_hand,) = [one for one in told.verdict.hypotheses if one.incident == "manual-offset-change"]
+    (open_one,) = [one for one in told.not_checked if one.incident == "manual-offset-change"]
+    assert (by_hand.settle, open_one.missing) == ((), (verdict_says("doubted"),))
 
 
 def test_calm_beside_a_sign_of_trouble_does_not_say_that_there_is_none():

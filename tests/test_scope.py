@@ -120,7 +120,7 @@ def test_a_few_lines_clear_nothing():
 
 def test_lines_of_one_moment_clear_nothing():
     assert clear(JOINED, log(last="10:01", lines=600), BROKER_LOG) == clear(JOINED, CLIENT_LOG, BROKER_LOG) != set()
-    both = [log(last="10:01", lines=600), replace(BROKER_LOG, last_at=log(last="10:01").last_at)]
+    both = [log(last="10:00:59", lines=600), replace(BROKER_LOG, last_at=log(last="10:00:59").last_at)]
     assert clear(*both) == set()
     assert clear(*(replace(one, first_at=None, last_at=None) for one in both)) == set()
 

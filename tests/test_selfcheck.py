@@ -138,8 +138,8 @@ def of(finding, *rows, first="10:00", last="10:30"):
     [
         ("started_at", "09:59:49", 1),
         ("started_at", "09:59:51", 0),
-        ("ended_at", "10:31:11", 1),
-        ("ended_at", "10:31", 0),
+        ("ended_at", "10:30:12", 1),
+        ("ended_at", "10:30:10", 0),
     ],
 )
 def test_a_finding_lies_within_its_own_sources(name, when, found):

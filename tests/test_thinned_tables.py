@@ -153,30 +153,30 @@ def test_of_shapes_that_were_not_kept_the_most_frequent_and_all_that_warn_are_to
     }  # fmt: skip
 
 
-def test_of_lines_that_nobody_understands_the_first_is_shown_and_of_the_others_their_minutes():
-    known = {"source": LOG, "first_minute": None, "last_minute": None, "line": None, "text": None, "damage": None}
+def test_of_lines_that_nobody_understands_the_first_is_shown_and_of_the_others_their_ends():
+    known = {"source": LOG, "first_second": None, "last_second": None, "line": None, "text": None, "damage": None}
     rows = [
         {
             "class": "noise",
             "lines": 3,
             "bytes": 30,
-            "first_minute": "2026-11-21 12:02",
-            "last_minute": "2026-11-21 12:09",
+            "first_second": "2026-11-21 12:02:30",
+            "last_second": "2026-11-21 12:09:30",
         },
         {
             "class": "noise",
             "lines": 2,
             "bytes": 20,
-            "first_minute": "2026-11-21 12:00",
-            "last_minute": "2026-11-21 12:01",
+            "first_second": "2026-11-21 12:00:30",
+            "last_second": "2026-11-21 12:01:30",
         },
         {"class": None, "lines": 1, "bytes": 10, "line": 9, "text": "later"},
         {"class": None, "lines": 1, "bytes": 10, "line": 4, "text": "first"},
     ]
     told = tables.coverage(pl.DataFrame([known | row for row in rows], infer_schema_length=None))
     assert told.sort("class", nulls_last=True).to_dicts() == [
-        {"source": LOG, "class": "noise", "lines": 5, "bytes": 50, "first_minute": "2026-11-21 12:00",
-         "last_minute": "2026-11-21 12:09", "damage": None, "sample": None},
-        {"source": LOG, "class": None, "lines": 2, "bytes": 20, "first_minute": None, "last_minute": None,
+        {"source": LOG, "class": "noise", "lines": 5, "bytes": 50, "first_second": "2026-11-21 12:00:30",
+         "last_second": "2026-11-21 12:09:30", "damage": None, "sample": None},
+        {"source": LOG, "class": None, "lines": 2, "bytes": 20, "first_second": None, "last_second": None,
          "damage": None, "sample": {"line": 4, "text": "first"}},
     ]  # fmt: skip

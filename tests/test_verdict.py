@@ -271,16 +271,7 @@ def test_material_of_no_broker_is_told_what_to_gather():
     assert "in it tells of which broker it is; `mqlab checklist kafka`" in diagnose(facts(app)).verdict.statement
 
 
-@pytest.mark.parametrize(
-    ("seen", "watched", "roughly"),
-    [
-        ((("10:00:40", "10:29:30")), 1730.0, False),
-        ((("10:05:40", "10:29:30")), 1770.0, True),
-        ((("10:00:40", "10:31:10")), 1830.0, False),
-        ((), 1740.0, True),
-    ],
-)
-def test_a_minute_that_alone_is_known_does_not_lengthen_what_was_watched(seen, watched, roughly):
+@pytest.mark.parametrize(("seen", "watched"), [((), 1740.0), (("10:05:40",), 1740.0), (("10:31:10",), 1870.0)])
+def test_what_was_watched_is_from_the_first_line_or_row_to_the_last(seen, watched):
     lines = [episode("connected", when, "server.log", system="kafka") for when in seen]
-    material = diagnose(facts(log("server.log", "kafka-broker-log", "10:00", "10:29"), lines)).material
-    assert (material.watched, material.roughly) == (watched, roughly)
+    assert diagnose(facts(log("server.log", "kafka-broker-log", "10:00", "10:29"), lines)).material.watched == watched

@@ -57,10 +57,10 @@ def source(link, snapshot_at=None):
 def test_all_moments_of_such_a_log_are_moved_and_those_of_others_are_not():
     one, other = source("a"), source("b")
     micros = round(at("1972-11-22 00:24:29") * 1e6)
-    dated = {"source": other.link, "first_minute": "2026-11-22 00:00", "last_minute": "2026-11-22 01:00"}
+    dated = {"source": other.link, "first_second": "2026-11-22 00:00:00", "last_second": "2026-11-22 01:00:00"}
     rows = {
         "coverage": [
-            {"source": one.link, "first_minute": "1972-11-22 00:24", "last_minute": "1972-13-22 00:25"},
+            {"source": one.link, "first_second": "1972-11-22 00:24:00", "last_second": "1972-13-22 00:25:00"},
             dated,
         ],
         "events": [{"source": one.link, "first_at": micros, "value_min": 3.0, "wall": None}],
@@ -70,7 +70,7 @@ def test_all_moments_of_such_a_log_are_moved_and_those_of_others_are_not():
     moved = round(at("2026-11-22 00:24:29") * 1e6)
     found = zones.dated(rows, {s.link: s for s in (one, other)})
     assert found == {
-        "coverage": [{"source": one.link, "first_minute": "2026-11-22 00:24", "last_minute": None}, dated],
+        "coverage": [{"source": one.link, "first_second": "2026-11-22 00:24:00", "last_second": None}, dated],
         "events": [{"source": one.link, "first_at": moved, "value_min": 3.0, "wall": None}],
         "log": [{"source": one.link, "minutes": [{"minute": "2026-11-22 00:24", "lines": 2}, {"minute": None}]}],
         "metrics": [],
@@ -79,16 +79,18 @@ def test_all_moments_of_such_a_log_are_moved_and_those_of_others_are_not():
 
 def test_what_is_gathered_has_its_years():
     one, other = source("a"), source("b", snapshot_at=at("2026-11-22 00:00:00"))
-    payload = f'{{"source": "{one.link}", "first_minute": "1972-11-22 00:24", "lines": 1, "bytes": 2, "class": "data"}}'
+    payload = (
+        f'{{"source": "{one.link}", "first_second": "1972-11-22 00:24:00", "lines": 1, "bytes": 2, "class": "data"}}'
+    )
     gathered = Gathered.of([("coverage", payload)], [one, other])
-    assert (gathered.rows["coverage"][0]["first_minute"], gathered.rows["events"]) == ("2026-11-22 00:24", [])
+    assert (gathered.rows["coverage"][0]["first_second"], gathered.rows["events"]) == ("2026-11-22 00:24:00", [])
 
 
 OTHER = replace(source("b"), key="1" * 16)
 DATED = {
-    "source": OTHER.link, "first_minute": "2026-11-21 12:10", "last_minute": "2026-11-21 12:30", "class": "data",
+    "source": OTHER.link, "first_second": "2026-11-21 12:10:00", "last_second": "2026-11-21 12:30:00", "class": "data",
 }  # fmt: skip
-LONG = {**DATED, "first_minute": "2026-11-18 12:10"}
+LONG = {**DATED, "first_second": "2026-11-18 12:10:00"}
 
 
 def of_times(clock, *others):
@@ -99,7 +101,7 @@ def of_times(clock, *others):
     event = {"kind": "batch-split", "source": one.link, "count": 1, "first_at": micros, "last_at": micros,
              "first": place, "last": place}  # fmt: skip
     minute = f"1976-07-01 {clock[:5]}"
-    own = {"source": one.link, "first_minute": minute, "last_minute": minute, "class": "data"}
+    own = {"source": one.link, "first_second": minute, "last_second": minute, "class": "data"}
     rows = [("coverage", {"lines": 1, "bytes": 2, **row}) for row in (own, *others)] + [("events", event)]
     return assemble(Gathered.of([(fact, json.dumps(row)) for fact, row in rows], [one, OTHER]))
 

@@ -117,7 +117,7 @@ def coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zon
 def _covered(source: Source, rows: Mapping[str | None, Row], zone: zones.Zone, instant: zones.Instant) -> Coverage:
     lines = {name: _lines(source, rows[name]) if name in rows else 0 for name in ("data", "noise", None)}
     form = BY_NAME.get(source.format)
-    first, last = span(minute(r.get(end)) for r in rows.values() for end in ("first_minute", "last_minute"))
+    first, last = span(minute(r.get(end)) for r in rows.values() for end in ("first_second", "last_second"))
     return Coverage(
         source.path,
         source.format,

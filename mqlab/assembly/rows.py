@@ -29,8 +29,8 @@ Quoted = Mapping[tuple[str, int], str]
 """Lines that were read once more, by link and number."""
 _ON_UTC = ("fates", "parts", "flows", "topic_flows")
 """Facts about messages, whose moments are in UTC."""
-_MINUTE = 60.0
-"""Seconds up to which the last line may be later than its minute."""
+_SECOND = 1.0
+"""Seconds up to which the last line may be later than what is known of it."""
 _LONGEST = 500
 """Characters of a line that are kept."""
 
@@ -92,11 +92,11 @@ class Gathered:
         return self.sources[row["source"]].path
 
     def dated(self, instant: Instant) -> tuple[float | None, float | None]:
-        """What all that has a date covers, to the minute."""
+        """What all that has a date covers, to the second."""
         dated = [row for row in self.rows["coverage"] if row["source"] not in self.dateless]
         times = [
             instant(self.path(row), zones.minute(row.get(name)), None)
-            for row in dated for name in ("first_minute", "last_minute")
+            for row in dated for name in ("first_second", "last_second")
         ]  # fmt: skip
         times += [source.snapshot_at for source in self.sources.values()]
         times += [
@@ -105,7 +105,7 @@ class Gathered:
         ]  # fmt: skip
         times += [seconds(row, name) for fact in _ON_UTC for row in self.rows[fact] for name in ("first_at", "last_at")]
         first, last = span(times)
-        return first, None if last is None else last + _MINUTE
+        return first, None if last is None else last + _SECOND
 
 
 def episodes(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> tuple[Episode, ...]:

@@ -299,7 +299,7 @@ def _clocks(rows: Rows, sources: Sources) -> list[Clock]:
             events[row["source"]].append(row)
     minutes: dict[str, list[float]] = defaultdict(list)
     for row in rows["coverage"]:
-        minutes[row["source"]] += [t for k in ("first_minute", "last_minute") if (t := minute(row.get(k)))]
+        minutes[row["source"]] += [t for k in ("first_second", "last_second") if (t := minute(row.get(k)))]
     joined, complete = _joined(rows), _completed(rows)
     logs = [(link, s) for link, s in sources.items() if s.reading is Reading.LOG]
     return [

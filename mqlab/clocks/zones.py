@@ -88,8 +88,11 @@ _DAY = 86_400.0
 _Move = Callable[[float], float | None]
 """Seconds on a line's own clock, moved."""
 _MOMENTS = ("first_at", "last_at", "wall", "at")
-_MINUTES = ("first_minute", "last_minute", "minute")
-_MINUTE = "%Y-%m-%d %H:%M"
+_MINUTE, _SECOND = "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"
+_TEXTS = {"first_minute": _MINUTE, "last_minute": _MINUTE, "minute": _MINUTE} | dict.fromkeys(
+    ("first_second", "last_second"), _SECOND
+)
+"""Moments that are texts, and how they are written."""
 
 
 def dated(rows: Rows, sources: Mapping[str, Source]) -> Rows:
@@ -109,7 +112,7 @@ def marked(rows: Rows, year: int) -> Mapping[str, tuple[float, float]]:
     """What each log with lines in the *year* that stands for none covers of it, by link."""
     found: dict[str, list[float]] = {}
     for row in rows["coverage"]:
-        for text in (row.get(name) for name in _MINUTES):
+        for text in (row.get(name) for name in _TEXTS):
             if str(text).startswith(str(year)):
                 found.setdefault(row["source"], []).extend(at for at in (minute(text),) if at is not None)
     return {link: (min(times), max(times)) for link, times in found.items() if times}
@@ -172,7 +175,7 @@ def _year(at: float) -> int:
 
 def _span(rows: Rows, sources: Mapping[str, Source]) -> tuple[float, float] | None:
     """What is dated with its year covers."""
-    minutes = [text for row in rows["coverage"] for name in _MINUTES if (text := row.get(name))]
+    minutes = [text for row in rows["coverage"] for name in _TEXTS if (text := row.get(name))]
     times = [t for text in minutes if not text.startswith((NO_YEAR, str(NO_DATE))) if (t := minute(text)) is not None]
     times += [source.snapshot_at for source in sources.values() if source.snapshot_at is not None]
     times += [p["at"] / MICRO for row in rows["metrics"] for p in row["points"] if p.get("at") is not None]
@@ -205,9 +208,9 @@ def _row(row: Row, year: int, move: _Move) -> Row:
 def _value(name: str, value: Any, year: int, move: _Move) -> Any:
     if isinstance(value, list):
         return [_row(one, year, move) if isinstance(one, dict) else one for one in value]
-    if name in _MINUTES and isinstance(value, str) and value.startswith(str(year)):
+    if name in _TEXTS and isinstance(value, str) and value.startswith(str(year)):
         at = move(wall) if (wall := minute(value)) is not None else None
-        return None if at is None else f"{datetime.fromtimestamp(at, UTC):{_MINUTE}}"
+        return None if at is None else f"{datetime.fromtimestamp(at, UTC):{_TEXTS[name]}}"
     if name in _MOMENTS and value is not None and _year(value / MICRO) == year:
         at = move(value / MICRO)
         return None if at is None else round(at * MICRO)

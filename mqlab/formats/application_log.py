@@ -25,10 +25,16 @@ from mqlab.formats import kafka_layout, layouts
 from mqlab.formats.base import Head, Signature, Spec, regex
 from mqlab.formats.values import real, whole
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, METRICS, POLLS, VOLUME, Row
+from mqlab.tables import EVENTS, METRICS, POLLS, SETTINGS, VOLUME, Row
 
 FORMAT = Spec(
-    "application-log", Role.APPLICATION_LOG, (EVENTS, VOLUME, METRICS), "", Reading.LOG, "kafka", kafka_layout.LAYOUT
+    "application-log",
+    Role.APPLICATION_LOG,
+    (EVENTS, VOLUME, METRICS, SETTINGS),
+    "",
+    Reading.LOG,
+    "kafka",
+    kafka_layout.LAYOUT,
 )
 
 _VERBS = (

@@ -12,9 +12,11 @@ import re
 from mqlab.formats import kafka_layout
 from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME
+from mqlab.tables import EVENTS, SETTINGS, VOLUME
 
-FORMAT = Spec("librdkafka-log", Role.CLIENT_LOG, (EVENTS, VOLUME), "kafka", Reading.LOG, "kafka", kafka_layout.LAYOUT)
+FORMAT = Spec(
+    "librdkafka-log", Role.CLIENT_LOG, (EVENTS, SETTINGS, VOLUME), "kafka", Reading.LOG, "kafka", kafka_layout.LAYOUT
+)
 
 _LINE = re.compile(r"^%\d\|\d{10}\.\d{3}\||\b(?:REQTMOUT|MAXPOLL|SESSTMOUT|COMMITFAIL)\b.*\[thrd:")
 

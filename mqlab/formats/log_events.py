@@ -22,6 +22,7 @@ from typing import Any
 
 from mqlab.formats.application_log import BATCH, COUNTER, COUNTERS, poll
 from mqlab.formats.base import regex
+from mqlab.formats.printed_settings import in_one_line
 from mqlab.formats.signatures import ORIGINS, SIGNATURES, Found, compiled
 from mqlab.formats.values import real
 from mqlab.tables import ASSIGNMENTS, EVENTS, METRICS, Row
@@ -110,4 +111,15 @@ def _counted(line: str, _: Mapping[str, Any]) -> Iterator[Row]:
         yield METRICS.row(name=f"app.{name}", labels={}, value=real(number))
 
 
-_BESIDE = {"assignment-made": _assigned, "queues-allocated": _allocated, COUNTERS: _counted, "app-stopping": _counted}
+def _set(line: str, _: Mapping[str, Any]) -> Iterator[Row]:
+    """One row for each setting that an application prints as it starts."""
+    return in_one_line(line)
+
+
+_BESIDE = {
+    "assignment-made": _assigned,
+    "queues-allocated": _allocated,
+    COUNTERS: _counted,
+    "app-started": _set,
+    "app-stopping": _counted,
+}

@@ -1,10 +1,12 @@
-"""Blocks of settings that Java clients and brokers print when they start → SETTINGS.
+"""Settings that clients and brokers print when they start → SETTINGS.
 
-Sample lines::
+Sample lines, the blocks of Java's clients and brokers, and what applications print in one line::
 
     2026-11-21 12:18:54,559 INFO ProducerConfig values:
         acks = -1
         client.id = mqtt-bridge
+    2026-11-21 12:18:54,559 INFO worker: starting, settings client.id=biller enable.auto.commit=False group.id=billing
+    2026-11-21 12:18:54,559 INFO worker starting: {'group.id': 'billing', 'enable.auto.commit': False}
 """
 
 from __future__ import annotations
@@ -20,6 +22,21 @@ SETTING = regex(r"^\s+([a-z][\w.-]+) = (.*)$")
 """A line of the block."""
 _HEAD = regex(r"\b(\w+)Config values:")
 _OWNERS = ("client.id", "group.id", "broker.id", "node.id")
+_PAIR = regex(r"(?:^|[\s{,(\[])['\"]?([a-z]+(?:\.[a-z]+)+|acks)['\"]?(?:=|: ?)['\"]?([^\s,'\"})\]]+)")
+_OF_CONSUMERS = frozenset({"group.id", "enable.auto.commit", "auto.offset.reset", "max.poll.interval.ms"})
+_OF_PRODUCERS = frozenset({"acks", "enable.idempotence", "transactional.id", "linger.ms", "batch.size"})
+
+
+def in_one_line(line: str) -> Iterator[Row]:
+    """The settings of a Kafka client that an application prints in one *line*; none where it is no single client's."""
+    values = {key: {"True": "true", "False": "false"}.get(value, value) for key, value in _PAIR.findall(line)}
+    scopes = [
+        scope for scope, own in (("consumer", _OF_CONSUMERS), ("producer", _OF_PRODUCERS)) if own.intersection(values)
+    ]
+    owner = next((values[key] for key in _OWNERS[:2] if key in values), None)
+    if len(scopes) == 1 and owner is not None:
+        for key, value in values.items():
+            yield SETTINGS.row(scope=scopes[0], owner=owner, key=key, value=value, origin="printed")
 
 
 @dataclass

@@ -55,6 +55,7 @@ def fine(rough: str) -> str:
 
 
 _KEYS = ("minute", "level", "shape", "kept")
+_ENDS = ("first_second", "last_second")
 _LEVELS = dict(enumerate(LEVELS, 1))
 
 
@@ -70,6 +71,8 @@ class Counting:
         frame = pl.DataFrame(
             {
                 "minute": headers.minute,
+                "first_second": headers.second,
+                "last_second": headers.second,
                 "level": headers.level,
                 "shape": vectors.rough(lines, headers.behind),
                 "kept": kept,
@@ -78,10 +81,7 @@ class Counting:
                 "line": every + first,
             }
         )
-        summed = frame.group_by(_KEYS).agg(
-            pl.len().cast(pl.Int64).alias("lines"), pl.col("bytes", "held").sum(), pl.col("line").min()
-        )
-        self._shapes.append(summed)
+        self._shapes.append(_summed(frame.with_columns(pl.lit(1, pl.Int64).alias("lines")), _KEYS))
 
     def hand_over(self, out: Output) -> None:
         """Hand over COUNTS by the shapes proper, and COVERAGE: what was kept is data, all else noise."""
@@ -94,14 +94,14 @@ class Counting:
             pl.col("shape").replace_strict(proper, return_dtype=pl.String),
             pl.col("level").replace_strict(_LEVELS, default=None, return_dtype=pl.String),
             vectors.minute_text("minute"),
+            vectors.second_text("first_second"),
+            vectors.second_text("last_second"),
         )
-        out.add_frame(COUNTS, _summed(told, _KEYS).drop("held"))
+        out.add_frame(COUNTS, _summed(told, _KEYS).drop("held", *_ENDS))
         known = told.with_columns(pl.when("kept").then(pl.lit("data")).otherwise(pl.lit("noise")).alias("class"))
-        ends = pl.col("minute").min().alias("first_minute"), pl.col("minute").max().alias("last_minute")
-        out.add_frame(
-            COVERAGE, known.group_by("class").agg(pl.col("held").sum().alias("lines"), pl.col("bytes").sum(), *ends)
-        )
+        out.add_frame(COVERAGE, _summed(known, ("class",)).drop("lines", "line").rename({"held": "lines"}))
 
 
 def _summed(frame: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
-    return frame.group_by(keys).agg(pl.col("lines", "bytes", "held").sum(), pl.col("line").min())
+    ends = pl.col("first_second").min(), pl.col("last_second").max()
+    return frame.group_by(keys).agg(pl.col("lines", "bytes", "held").sum(), pl.col("line").min(), *ends)

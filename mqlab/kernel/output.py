@@ -27,7 +27,7 @@ COUNTS = Table(
 COVERAGE = Table(
     "coverage",
     (("source", "string"), ("split", "int"), ("class", "string"), ("lines", "bigint"), ("bytes", "bigint"),
-     ("first_minute", "string"), ("last_minute", "string"), ("line", "bigint"), ("text", "string"),
+     ("first_second", "string"), ("last_second", "string"), ("line", "bigint"), ("text", "string"),
      ("damage", "string")),
 )  # fmt: skip
 """What became of the lines of a split: data, noise, or null for what nobody understands, and the first of the latter.

@@ -121,7 +121,7 @@ class Headers:
     minute: Longs
     """Minutes since 1970 on the line's own clock; ``NO_MINUTE`` for a line without a moment."""
     second: Longs
-    """Seconds since 1970, likewise; those of layouts that are not read by position are the minute's first."""
+    """Seconds since 1970, likewise."""
     level: npt.NDArray[np.int8]
     """Place in ``layouts.LEVELS`` from 1; 0 for none."""
     plain: Flags
@@ -157,8 +157,17 @@ def headers(lines: Lines) -> Headers:
 
 def minute_text(column: str) -> pl.Expr:
     """``2026-11-21 12:18`` for a *column* of minutes since 1970; null where there is none."""
-    known = pl.when(pl.col(column) >= 0).then(pl.col(column) * 60_000_000)
-    return known.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%d %H:%M").alias(column)
+    return _text(column, 60, "%Y-%m-%d %H:%M")
+
+
+def second_text(column: str) -> pl.Expr:
+    """``2026-11-21 12:18:43`` for a *column* of seconds since 1970; null where there is none."""
+    return _text(column, 1, "%Y-%m-%d %H:%M:%S")
+
+
+def _text(column: str, seconds: int, form: str) -> pl.Expr:
+    known = pl.when(pl.col(column) >= 0).then(pl.col(column) * seconds * 1_000_000)
+    return known.cast(pl.Datetime("us")).dt.strftime(form).alias(column)
 
 
 def rough(lines: Lines, behind: Longs) -> pl.Series:
@@ -213,7 +222,7 @@ def _counted(head: npt.NDArray[np.uint8], lengths: Longs) -> Longs:
 
 
 def _others(lines: Lines, places: Longs) -> Longs:
-    """Seconds since 1970 of lines whose layout is not read by position, to the minute; ``NO_MINUTE`` for none."""
+    """Seconds since 1970 of lines whose layout is not read by position; ``NO_MINUTE`` for none."""
     found = np.full(len(places), NO_MINUTE, np.int64)
     if not len(places):
         return found
@@ -221,7 +230,7 @@ def _others(lines: Lines, places: Longs) -> Longs:
     stamped = near.str.contains(r"\d[-/]\d\d[T ]\d\d:\d\d:\d\d").to_numpy() | near.str.contains(_ODD).to_numpy()
     for place in np.flatnonzero(stamped):
         if moment := layouts.moment(near[int(place)]):
-            found[place] = moment.wall // 60_000_000 * 60
+            found[place] = moment.wall // 1_000_000
     return found
 
 

@@ -63,14 +63,13 @@ def _triggers(steps: Sequence[Step]) -> Iterator[Link]:
 
 
 def _mechanism(lead: Dossier) -> Link:
-    incident = INCIDENTS.get(lead.finding.incident)
     proof = say("places", certainty=lead.finding.certainty.name.lower(), places=len(lead.finding.evidence))
-    return Link("Mechanism", incident.what if incident else lead.finding.statement, f"#{lead.anchor}", proof)
+    return Link("Mechanism", say("mechanism", statement=lead.finding.statement), f"#{lead.anchor}", proof)
 
 
 def _settings(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[Link]:
     """Settings among the evidence, but for those of the repair: what made it possible or worse, or is its cause."""
-    role = "Cause" if lead.finding.incident in _OF_A_LIMIT else "Amplifier"
+    role = "Cause" if lead.finding.incident in _OF_A_SETTING else "Amplifier"
     repaired = {(change.what.rpartition(" ")[2], change.after) for change in diagnosis.changes if change.before}
     told_of = set(repaired)
     for number, place in enumerate(lead.finding.evidence, start=1):
@@ -90,8 +89,8 @@ def _settings(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[Lin
         yield Link("Cause", lead.finding.facts["cause of the id"], f"#{lead.anchor}", say("by-ids"))
 
 
-_OF_A_LIMIT = frozenset({"rate-limit-flapping"})
-"""Classes that the limit among the evidence brings about by itself."""
+_OF_A_SETTING = frozenset({"overlapping-subscription", "rate-limit-flapping"})
+"""Classes that the setting among the evidence brings about by itself: a limit, or copies that are allowed."""
 _RULE, _LIMIT = "acl", "max_"
 """The scope of rules of access, of which those that allow other topics did nothing; what the names of limits of
 mosquitto begin with, of which 0 is none."""

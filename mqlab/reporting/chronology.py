@@ -96,7 +96,7 @@ def chronology(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> Chro
         ),
     ]
     seconds: dict[int, list[Happening]] = defaultdict(list)
-    for one in sorted(every, key=lambda one: (one.at, one.weight, one.text)):
+    for one in sorted(every, key=_order):
         if one.text not in {other.text for other in seconds[int(one.at)]}:
             seconds[int(one.at)].append(one)
     rows = [Row(own[0].at, tuple(own)) for own in seconds.values() if own]
@@ -105,6 +105,12 @@ def chronology(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> Chro
     told = sorted(ranked[:shown], key=lambda row: row.at)
     rest = sorted(ranked[shown:], key=lambda row: row.at)
     return Chronology(tuple(told), tuple(rest[:_MOST]), max(0, len(rest) - _MOST))
+
+
+def _order(one: Happening) -> tuple[float, int, str, int, str]:
+    """By time; within a second of a log by its lines."""
+    source, _, line = one.place.rpartition(":")
+    return one.at, one.weight, source, int(line) if line.isdigit() else 0, one.text
 
 
 _ERROR = "error"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from mqlab import units
 from mqlab.catalogue import INCIDENTS
@@ -66,12 +67,12 @@ def _trigger(facts: Facts, first: Finding, changes: Sequence[Change], anchor: st
 
 
 def _died(facts: Facts, first: Finding) -> Step | None:
-    """The brokers that fell silent before the finding was over."""
+    """The brokers that fell silent before the finding was over, where one of them did so before it began."""
     if first.incident not in _OF_BROKERS or first.started_at is None:
         return None
     since, until = first.started_at.timestamp() - _BEFORE, (first.ended_at or first.started_at).timestamp()
     own = [one for one in deaths(facts) if one.kind == BROKER and one.since <= until and one.until >= since]
-    if not own:
+    if min((one.since for one in own), default=inf) > first.started_at.timestamp() + _AFTER:
         return None
     moments = list(dict.fromkeys(units.clock(one.since) for one in own))
     at = moments[0] if len(moments) == 1 and own[0].since <= first.started_at.timestamp() else ""

@@ -103,7 +103,7 @@ def _what(lead: Finding) -> str:
 
 def _outcome(lead: Finding) -> str:
     if lead.severity is Severity.NOTICE:
-        return say("no-fault")
+        return say("no-fault") if words.is_idle(lead.mitigate) and words.is_idle(lead.remedy) else ""
     if lead.ongoing:
         return say("goes-on")
     if (cure := lead.cure) is not None:

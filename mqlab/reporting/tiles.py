@@ -204,7 +204,7 @@ def _watched(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> 
     material, loss = diagnosis.material, lost(facts, diagnosis, found)
     shown = [*_unexplained(diagnosis), *_arrived(facts, diagnosis), *_waited(facts)]
     if material.watched is not None:
-        seconds = say("watched", seconds=material.watched, roughly=material.roughly)
+        seconds = say("watched", seconds=material.watched)
         shown.append(Tile(_title("watched"), seconds, say("in-files", files=material.files), "#coverage"))
     return (*shown[: MOST - 1], loss)
 

@@ -10,7 +10,7 @@ from mqlab.delivery.audit import audits
 from mqlab.findings import Finding, TrafficLedger
 from mqlab.repairs import names
 from mqlab.selfcheck.claims import BOUNDS, Around, Doubt, say, without_measure
-from mqlab.selfcheck.reach import clients, members
+from mqlab.shared.reach import clients, members
 from mqlab.units import Interval
 
 _SIGNED = ("growth", "drift", "offset", "factor")

@@ -205,12 +205,10 @@ def not_clear(diagnosis: Diagnosis, slug: str) -> Diagnosis:
 
 
 def unchecked(diagnosis: Diagnosis, slug: str) -> Diagnosis:
-    """*diagnosis* with a class that has no other place among what was not checked."""
+    """*diagnosis* with a class that has no other place among what was not checked: its rule had what it reads."""
     told = {*diagnosis.clear, *(one.incident for one in diagnosis.findings)}
     told |= {one.incident for one in diagnosis.rejected} | {one.incident for one in diagnosis.not_checked}
     if slug in told:
         return diagnosis
-    known = INCIDENTS.get(slug)
-    asked = NotChecked(slug, known.needs if known else (), known.fetch if known else ())
-    every = sorted((*diagnosis.not_checked, asked), key=lambda one: one.incident)
+    every = sorted((*diagnosis.not_checked, NotChecked(slug, (say("unsettled"),), ())), key=lambda one: one.incident)
     return replace(diagnosis, not_checked=tuple(every))

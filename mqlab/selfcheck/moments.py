@@ -12,7 +12,7 @@ from mqlab.findings import Finding
 from mqlab.precedence import is_over, own_events, pace
 from mqlab.rows import GRID
 from mqlab.selfcheck.claims import Around, Doubt, say, saying, without_begin, without_end
-from mqlab.selfcheck.reach import reach
+from mqlab.shared.reach import reach
 
 _STARTS = ("broker-starting", "rocketmq-broker-started")
 _ALONE = frozenset({"consumer-offline"})

@@ -25,7 +25,7 @@ from mqlab.shared import queues
 from mqlab.units import digits, size
 from mqlab.words import room
 
-say = room("change-points")
+say, _tables = room("change-points"), room("mqtt-tables")
 
 _PIECES = 10_000
 """Pieces of time, at most, in which something is counted: 14 hours of ``PIECE``; what lasts longer has longer ones."""
@@ -268,23 +268,31 @@ def _after(course: Course, at: float) -> float:
     return sum(value for moment, value in course.points if moment >= at)
 
 
-def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = 3) -> str:
+def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = 3, lead: Finding | None = None) -> str:
     """The first ones, then those that surely came after them; empty where nothing left its level.
 
-    What one client does, such as to connect and to take over, is one thing.
+    What one client does, such as to connect and to take over, is one thing. What *lead* itself is, it tells.
     """
     began, then = first(risers), consequences(risers)
-    if not began:
+    shown = [riser for riser in began if lead is None or not _is_of(riser, lead)]
+    if not shown:
         return ""
     alone = len(began) == 1 or (began[0].who and len({riser.who for riser in began}) == 1)
     return say(
         "order",
         unsure=not alone,
-        first=[words(riser, tz) for riser in began[:most]],
-        more=max(0, len(began) - most),
+        first=[words(riser, tz) for riser in shown[:most]],
+        more=max(0, len(shown) - most),
         next=words(then[0], tz) if then else None,
         later=len(then) - 1,
     )
+
+
+def _is_of(riser: Riser, lead: Finding) -> bool:
+    """Connects and losses of the finding's own client, from the moment at which it began."""
+    if lead.started_at is None or riser.who != lead.subject or riser.quantity not in _EVENTS.values():
+        return False
+    return riser.since - CLOCKS <= lead.started_at.timestamp() <= riser.at + CLOCKS
 
 
 def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
@@ -308,12 +316,12 @@ def traffic(facts: Facts) -> str | None:
 
 
 def words(riser: Riser, tz: tzinfo = UTC) -> str:
-    """``takeovers of press-07 0 -> 5.00 in 5 s (100.0 % of all) between 11:40:15 and 11:40:20``."""
+    """``11:40:15-11:40:20 takeovers of press-07 0 -> 5.00 in 5 s (100.0 % of all)``."""
     rate = riser.unit.removeprefix("B")
     since, until = (f"{datetime.fromtimestamp(at, tz):%H:%M:%S}" for at in (riser.since, riser.at))
     return say(
         "riser",
-        quantity=riser.quantity,
+        quantity=_tables("quantity", quantity=riser.quantity),
         who=riser.who,
         before=_value(riser.before, riser.unit),
         reached=None if riser.reached is None else _value(riser.reached, riser.unit),

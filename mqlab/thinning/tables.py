@@ -112,8 +112,8 @@ def coverage(rows: pl.DataFrame) -> pl.DataFrame:
     sample = pl.struct("line", "text").sort_by("line").first()
     return rows.group_by("source", "class").agg(
         pl.col("lines", "bytes").sum(),
-        pl.col("first_minute").min(),
-        pl.col("last_minute").max(),
+        pl.col("first_second").min(),
+        pl.col("last_second").max(),
         pl.col("damage").min(),
         pl.when(pl.col("class").first().is_null()).then(sample).alias("sample"),
     )

@@ -11,7 +11,9 @@ from mqtt_builder import broker, client, clock, proxy, turns
 from mqlab.detectors.rate_limit_flapping import detect
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.rows import Flow
+from mqlab.words import room
 
+say = room("rate-limit-flapping")
 LIMIT = settings("at owner key value\n- 1884 proxy_upload_rate 10k", "nginx.conf", scope="proxy", origin="file")
 
 
@@ -184,7 +186,9 @@ def test_an_idle_timeout_as_the_broker_sees_it_is_none():
 
 def test_a_bad_link_in_a_regular_rhythm_comes_back_late():
     result = detect(facts(edge([45.1, 50, 50, 45], gap=8, keep_alive=15), LIMIT))
-    assert "it takes 8.00 s to come back: its link was down" in result.rejected
+    why = say("away", life=47.55, gap=8.0)
+    assert result.rejected == say("reason", client="edge", why=why)
+    assert why.startswith("its link was down: back after a median of 8.00 s")
 
 
 def test_a_limit_that_is_not_reached_is_none():

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import pytest
 from facts_builder import at, episode, facts, ramp, series
-from mqtt_builder import broker
+from mqtt_builder import broker, client
 from mqtt_mail import came, ledger
 
 from mqlab.detectors.retained_replay_storm import detect
 from mqlab.findings import CLEAR, Certainty, Severity
+from mqlab.words import room
 
 RESTARTS = "\n".join(
     f"10:0{n}:05 panel connected 10.0.0.7:{4000 + n} k30 c1\n10:0{n}:55 panel normal" for n in range(6)
@@ -42,6 +44,27 @@ def test_retained_topics_times_subscribes_are_proven():
     }  # fmt: skip
     assert one.started_at.timestamp() == at("10:01:05")
     assert one.ongoing
+
+
+@pytest.mark.parametrize(
+    ("numbers", "stops", "told"),
+    [
+        ([1] * 6, range(6), "restarted"),
+        ([1] * 6, range(5), "normal"),
+        ([1, 2, 3, 4, 5, 6], (), "reconnects"),
+        ([1, 2, 3, 1, 2, 3], (), "normal"),
+        ([1] * 6, (), "normal"),
+    ],
+    ids=["it stops each time", "not each time", "one process", "two", "no stop is told"],
+)
+def test_the_client_s_own_log_tells_whether_it_is_restarted(numbers, stops, told):
+    own = [
+        (f"10:0{n}:05 made {number} tcp://mqtt:1883", f"10:0{n}:55 closed - normal") for n, number in enumerate(numbers)
+    ]
+    stopping = [episode("app-stopping", f"10:0{n}:54", "clients/panel.log", line=40 + n) for n in stops]
+    log = client("\n".join(line for pair in own for line in pair), "panel")
+    (one,) = detect(facts(LOOP, log, stopping, REPLAYS, TOPICS)).findings
+    assert one.statement.endswith(f"; {room('redeliveries')('cause', end=told)}.")
 
 
 def test_a_connection_that_lives_longer_than_any_before_has_stopped_the_storm():

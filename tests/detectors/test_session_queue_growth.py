@@ -63,6 +63,14 @@ def test_it_goes_on_only_while_the_count_rises_to_the_end(legs, ends):
     (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), sys("mqtt.stored_messages", *legs, base=53))).findings
     assert one.ongoing is (ends is None)
     assert one.ended_at is None if ends is None else one.ended_at.timestamp() == at(ends)
+    assert ("stored at the broker grow by" in one.statement, "grew by" in one.statement) == (not ends, bool(ends))
+
+
+def test_a_repair_that_deletes_a_session_says_how_many_messages_it_throws_away():
+    (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), STORED)).findings
+    assert "throws away the 24,000 messages waiting" in one.remedy
+    (other,) = detect(facts(log(), UNLIMITED, subscribed(), STORED[0])).findings
+    assert "throws away what waits in it" in other.remedy
 
 
 def test_a_count_that_is_printed_only_when_it_changes_has_stopped_where_others_go_on():

@@ -102,6 +102,15 @@ def test_lines_of_a_later_split_are_numbered_from_the_beginning_of_the_file(cut)
     assert [(one["first"]["line"], one["last"]["line"]) for one in facts(*given)["events"]] == [(51, 51)]
 
 
+def test_the_first_and_the_last_line_are_known_to_the_second_in_every_layout(cut):
+    text = "2026-11-21 12:00:07,250 INFO up\n\tat a.b.C\n[2026-11-21 12:01:01,000] INFO [x] up (a.B)\n"
+    odd = "21.11.2026 12:01:59: down\n"
+    ends = [
+        (row["first_second"], row["last_second"]) for one in cut(text + odd, len(text)) for row in tables(one)[COVERAGE]
+    ]
+    assert ends == [("2026-11-21 12:00:07", "2026-11-21 12:01:01"), ("2026-11-21 12:01:59", "2026-11-21 12:01:59")]
+
+
 def test_rows_do_not_depend_on_what_else_a_task_reads(cut):
     given = cut(drawn(7, 80), 1_000)
     alone = [written(one) for one in given]

@@ -80,11 +80,11 @@ def test_headers_of_many_lines_are_those_of_each_line(texts):
         ("[2026-11-21 12:18:43,427] INFO up", 1795263523, True, "INFO up"),
         ("2026-11-21 12:18:43,427 INFO up", 1795263523, False, ",427 INFO up"),
         ("1795263523: up", 1795263523, False, "up"),
-        ("22.11.2026 06:43:08: up", 1795329780, False, "22.11.2026 06:43:08: up"),
+        ("22.11.2026 06:43:08: up", 1795329788, False, "22.11.2026 06:43:08: up"),
         ("\tat a.b.C", NO_MINUTE, False, "\tat a.b.C"),
     ],
 )
-def test_seconds_are_told_of_the_common_layouts_and_a_shape_begins_behind_their_moment(text, second, plain, behind):
+def test_seconds_are_told_of_every_layout_and_a_shape_begins_behind_their_moment(text, second, plain, behind):
     found = headers(lines_of([text]))
     assert (found.second[0], found.plain[0], text[found.behind[0] :]) == (second, plain, behind)
 

@@ -10,7 +10,7 @@ from mqlab.facts import Episode, Facts, Position, Setting
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Assignment, Batch, Client, Flow, Receipt, Tally, TopicFlow
 
-MINUTE = 60.0
+SECOND = 1.0
 """Seconds within which ``Coverage`` knows the first and the last line of a log."""
 Reach = tuple[float, float]
 _NEW = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
@@ -70,7 +70,7 @@ _Span = tuple[str, float | None, float | None]
 
 def _spans(facts: Facts) -> Iterator[_Span]:
     for log in facts.coverage:
-        yield log.source, log.first_at, None if log.last_at is None else log.last_at + MINUTE
+        yield log.source, log.first_at, None if log.last_at is None else log.last_at + SECOND
     for episode in facts.episodes:
         yield episode.source, episode.first_at, episode.last_at
     for one in facts.series:

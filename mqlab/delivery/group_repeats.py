@@ -5,18 +5,16 @@ A message that is handled once more at another place is a copy in the log, wheth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from mqlab.delivery.missing import fates
-from mqlab.delivery.rows import Doubled, Side
+from mqlab.delivery.rows import Doubled, doubled
 from mqlab.facts import Facts
 from mqlab.kafka.groups import groups
 from mqlab.kafka.member_ledgers import noted_records, noting
 from mqlab.memo import per_facts
-from mqlab.rows import Fate, too_often
-from mqlab.words import room
+from mqlab.rows import too_often
 
-ways = room("delivery-ways")
 INCIDENT = "reprocess-duplicates"
 
 
@@ -40,29 +38,6 @@ def again(facts: Facts, place: tuple[str, str, str], own: frozenset[str]) -> tup
     return min(by_id, _by_place(facts, group, topic).get(queue, (0, 0)), key=lambda counts: counts[1])
 
 
-def doubled(
-    place: tuple[str, str, str], counts: tuple[int, int], incident: str | None, shown: Sequence[Fate]
-) -> Iterator[Doubled]:
-    """The row of one *place*, unless nothing was handled too often.
-
-    When that was is not known: a run of messages tells when it was written and first handled.
-
-    Args:
-        place: group, topic and queue.
-        counts: messages, and how many times too many they were handled in all.
-        incident: slug of the class that did it.
-        shown: runs of such messages.
-    """
-    group, topic, queue = place
-    records, extra = counts
-    if extra:
-        yield Doubled(
-            incident, Side.GROUP, topic, queue, group, records, extra, extra, extra,
-            None, None, ways("ledgers-doubled"), tuple(fate.first for fate in shown[:2]),
-        )  # fmt: skip
-
-
-@per_facts
 def copies(facts: Facts, topic: str) -> int:
     """Times that a group handled a message of *topic* at one more place of a log that lost one of them later."""
     if not any(fate.topic == topic and fate.overwritten for fate in facts.fates):

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab.delivery.group_repeats import doubled
 from mqlab.delivery.missing import behind, fates, in_log
-from mqlab.delivery.rows import Doubled, GroupRow
+from mqlab.delivery.rows import Doubled, GroupRow, doubled
 from mqlab.facts import Facts
 from mqlab.findings import Certainty
 from mqlab.memo import per_facts

@@ -63,7 +63,10 @@ def _all_there(copied: Sequence[Series], piece: flows.Flow) -> bool:
     One that is away copies nothing, so that what is copied then is less than usual.
     """
     for one in copied:
-        apart = (1 + counters.GAP) * (counters.scrape([one]) or 0.0)
+        step = counters.scrape([one])
+        if step is None:
+            continue
+        apart = (1 + counters.GAP) * step
         around = counters.around(one.points, piece.since, piece.until)
         gaps = (after < before or then - at > apart for (at, before), (then, after) in pairwise(around))
         if one.points[0][0] > piece.since + apart or any(gaps):

@@ -119,7 +119,6 @@ def _client_of(source: str, names: Collection[str]) -> str:
     return max(sorted(fitting), key=len, default="")
 
 
-@per_facts
 def noted_records(facts: Facts, topic: str, sources: frozenset[str]) -> list[tuple[Delivery, list[str]]]:
     """Records with the ledgers among *sources* that note them, one as often as it does."""
     rows = [(d, [s for s in d.sources if s in sources]) for d in facts.deliveries if d.topic == topic]

@@ -191,13 +191,13 @@ def test_copies_that_come_back_with_a_broker_did_not_become_more(first):
     """A follower is not scraped while it is away, and counts from zero then."""
     usual = ramp((80, 100_000))
     gone = [(v if n < first else None) if n < 40 else (n - 40) * 100_000 for n, v in enumerate(usual)]
-    assert told(replication_traffic, IN, out((80, 100_000)), followers(usual, gone), RF3) == ()
+    assert answer(replication_traffic, IN, out((80, 100_000)), followers(usual, gone), RF3) == ()
 
 
 def test_a_scrape_that_failed_is_no_broker_that_is_away():
     raised = ramp((40, 0), (40, 100_000))
     gaps = [None if n % 9 == 4 else v for n, v in enumerate(raised)]
-    assert told(replication_traffic, IN, out((80, 100_000)), followers(raised, gaps), RF1, RF3) == ["brokers"]
+    assert answer(replication_traffic, IN, out((80, 100_000)), followers(raised, gaps), RF1, RF3) == ["brokers"]
 
 
 def test_three_replicas_from_the_start_are_clear():

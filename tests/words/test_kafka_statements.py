@@ -40,8 +40,7 @@ def test_members_that_fell_silent():
     group = {"subject": "billing", "each": [session_timeout.say("each", client="a", times=2)]}
     frozen = group | {"cause": heartbeat_loss.say("frozen", seconds=26)}
     assert statement("session-timeout", {"session_timeout_seconds": 10, "rebalances": 4}, **frozen) == (
-        f"{head} (10.0 s): its process stood still for up to 26.0 s: no log line and no poll. It cost "
-        "4 rebalances."
+        f"{head} (10.0 s): its process stood still for up to 26.0 s: no log line and no poll. It cost 4 rebalances."
     )
     still = [session_timeout.say("still", client=client, seconds=seconds) for client, seconds in (("a", 22), ("b", 18))]
     assert statement("session-timeout", {}, **group, kind=Kind.FROZEN, still=still) == (

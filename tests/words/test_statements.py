@@ -19,8 +19,7 @@ def test_a_member_that_dies_in_a_loop():
     loop = {"restarts": 4, "rebalances": 8, "life_seconds": 38}
     died = room("group-churn")("died", client="a", times=4)
     assert statement("group-churn", loop, subject="billing", each=[died], one=True) == (
-        "In billing, a died 4 times and was restarted 4 times; it usually ran for 38.0 s. "
-        "It cost 8 rebalances."
+        "In billing, a died 4 times and was restarted 4 times; it usually ran for 38.0 s. It cost 8 rebalances."
     )
 
 

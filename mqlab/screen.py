@@ -229,7 +229,8 @@ def _traffic(lead: Finding) -> Iterator[str]:
     lasted = (ledger.ended_at - ledger.started_at).total_seconds() if ledger else None
     how = (ledger.how or ledger.host) if ledger else None
     yield line("TRAFFIC", say("traffic", how=how, lasted=lasted, factors=factors, **measured(measures)))
-    for stage in ledger.stages if ledger else ():
+    # A rest of nothing is none that was measured: the other stages were made to fit, or one of them is the rest.
+    for stage in (one for one in ledger.stages if one.bytes or one.name != "unexplained") if ledger else ():
         share = units.percent(stage.bytes / ledger.bytes_out) if ledger and ledger.bytes_out else ""
         second = stage.cross_check if stage.name == "rejected-batches" else None
         size = f"{units.size(stage.bytes):>9}"

@@ -56,6 +56,11 @@ class PathRow:
     partly: frozenset[str] = frozenset()
     """Columns that are a lower bound: nothing tells all of them, or some partition does not tell them."""
 
+    @property
+    def written(self) -> bool:
+        """The material says what producers wrote: without that, nothing tells that no message is lost."""
+        return self.acked is not None or self.sent is not None
+
 
 def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
     """The partitions by number, on their way to *group*; None is the way to the log alone."""
@@ -122,7 +127,7 @@ def cells(row: PathRow) -> Mapping[str, str]:
         "log": ""
         if whole or row.start is None is row.end
         else say("range", start=count(row.start), end=count(row.end)),
-        "lost": f"{row.bound} {number(row.lost)}".strip(),
+        "lost": f"{row.bound} {number(row.lost)}".strip() if row.lost or row.written else NOT_TOLD,
         "doubled": number(row.doubled),
         "unknown": number(row.unknown),
     }

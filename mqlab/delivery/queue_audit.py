@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab.delivery.missing import behind, fates, in_log
-from mqlab.delivery.rows import Doubled, GroupRow, Side
+from mqlab.delivery.rows import Doubled, GroupRow, doubled
 from mqlab.facts import Facts
 from mqlab.findings import Certainty
 from mqlab.memo import per_facts
@@ -87,7 +87,9 @@ def _doubled(facts: Facts, topic: str) -> Iterator[Doubled]:
     for row in queue_rows(facts, topic):
         own = frozenset(ledgers_of(facts, row.group, topic))
         incident = _SHARED if row.queue in _in_several_hands(facts, row.group, topic) else None
-        for one in handled_again(facts, (row.group, topic, row.queue), own, incident):
+        again = [fate for fate in fates(facts, topic, row.queue) if too_often(fate, own)]
+        counts = sum(fate.messages for fate in again), sum(fate.messages * too_often(fate, own) for fate in again)
+        for one in doubled((row.group, topic, row.queue), counts, incident, again):
             yield replace(one, at_changes=0 if incident else min(one.extra, _at_changes(facts, row, own)))
 
 
@@ -109,21 +111,3 @@ def _in_several_hands(facts: Facts, group: str, topic: str) -> frozenset[str]:
     """Queues that several processes of one client id read at once, for certain."""
     proven = (case for case in shared_client_ids.cases(facts, group) if case.certainty is Certainty.PROVEN)
     return frozenset(queue for case in proven if topic in case.doubles for queue in case.doubles[topic].queues)
-
-
-def handled_again(
-    facts: Facts, place: tuple[str, str, str], own: frozenset[str], incident: str | None
-) -> Iterator[Doubled]:
-    """Messages of one *place* (group, topic, queue) that the ledgers of the group, its *own*, hold more than once.
-
-    When they were handled again is not known: a run of messages tells when it was written and first handled.
-    """
-    group, topic, queue = place
-    again = [fate for fate in fates(facts, topic, queue) if too_often(fate, own)]
-    if again:
-        extra = sum(fate.messages * too_often(fate, own) for fate in again)
-        yield Doubled(
-            incident, Side.GROUP, topic, queue, group, sum(fate.messages for fate in again), extra, extra, extra,
-            None, None, ways("ledgers-doubled"),
-            tuple(fate.first for fate in again[:2]),
-        )  # fmt: skip

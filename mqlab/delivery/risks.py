@@ -40,7 +40,7 @@ from mqlab.models import kafka_defaults
 from mqlab.models.kafka_defaults import Version
 from mqlab.shared import configured
 from mqlab.shared.configured import Value
-from mqlab.shared.queues import lag
+from mqlab.shared.queues import totals
 from mqlab.words.filling import Value as Shown
 
 
@@ -90,12 +90,12 @@ def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
     value = _of(facts, owner, "auto.offset.reset")
     if value is None or value.value != "latest":
         return
-    by_topic = groups.topics(facts).items()
-    partitions = [points for (name, _), queues in by_topic if name == group for points in queues.values()]
+    read = {topic: queues for (name, topic), queues in groups.topics(facts).items() if name == group}
     whose, incident = ("auto.offset.reset", "consumer", owner, value), "offset-reset-loss"
-    if partitions:
-        behind = sum(lag(points[-1]) for points in partitions)
-        yield risk("offsets-may-go", whose, incident, (None, behind), _places(value), group=group)
+    if read:
+        seen = {topic: [behind for _, behind, _ in totals(queues)] for topic, queues in read.items()}
+        waited = [say("waited", topic=topic, records=max(each)) for topic, each in seen.items() if each]
+        yield risk("offsets-may-go", whose, incident, (None, None), _places(value), waited=waited or None)
         return
     held = {a.topic for a in facts.assignments if a.group == group}
     held |= {p.topic for p in facts.positions if p.group == group}

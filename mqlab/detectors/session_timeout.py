@@ -174,7 +174,9 @@ def _slots(case: Case) -> dict[str, Value]:
 
 
 def _ended(case: Case) -> float:
-    return max(one.silence.until if one.silence and one.silence.until else one.at for one, _ in case.each)
+    """When all of them were members again; of those that never were when they were heard of again, or expelled."""
+    heard = [one.silence.until if one.silence and one.silence.until else one.at for one, _ in case.each]
+    return max(heard + [one.back.since for one, _ in case.each if one.back and one.back.since is not None])
 
 
 def _measures(facts: Facts, case: Case) -> dict[str, float | None]:

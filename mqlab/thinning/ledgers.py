@@ -1,6 +1,7 @@
 """LEDGER, thinned: counts instead of messages, and what became of messages as runs instead of rows.
 
 In ``tallies`` and ``deliveries`` a message is (topic, queue, offset); where a ledger notes no offset, (topic, key).
+Where the log gave a place to several messages, ``deliveries`` tells them apart.
 ``fates`` says how messages are told apart there. Messages of MQTT have neither queues nor offsets, and no ledger
 must note all of them: they are told by ``mqtt_flows`` instead.
 """
@@ -125,12 +126,12 @@ def _placed(ledger: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
     """What is told of messages that have places or stand in a queue."""
     rows = _coded(ledger.drop("dup", "qos", "retained"))
     topics = ledger_roles.topics(rows)
-    titled = _titled(rows, topics)
+    titled, notes = _titled(rows, topics), fates.notes(rows, topics)
     return {
         "tallies": tallies(titled),
-        "deliveries": deliveries(titled),
+        "deliveries": deliveries(titled.join(fates.records(notes), on=["source", "line"], how="left")),
         "parts": parts(rows, topics),
-        "fates": fates.fates(rows, topics),
+        "fates": fates.fates(notes, topics),
     }
 
 
@@ -171,12 +172,12 @@ def deliveries(ledger: pl.DataFrame) -> pl.DataFrame:
     """
     handled = ledger.filter(fates.HANDLED & pl.col("wall").is_not_null() & (PLACED | pl.col("key").is_not_null()))
     told = handled.sort("source", "wall").select(
-        "source", "topic", "scope", "wall", _BEGIN,
+        "source", "topic", "scope", "record", "wall", _BEGIN,
         pl.col("queue").fill_null(""),
         pl.when(PLACED).then("position").alias("position"),
         pl.when(~PLACED).then("key").alias("key"),
     )  # fmt: skip
-    messages = told.group_by("scope", "queue", "position", "key").agg(
+    messages = told.group_by("scope", "queue", "position", "key", "record").agg(
         pl.col("topic").first(), pl.col("at").min(), pl.col("source").alias("sources"), pl.col("wall").alias("times")
     )
     often = pl.col("sources").list.len()

@@ -20,7 +20,7 @@ def test_measures_of_the_card_are_bytes_and_ratios():
         **Interval(4 * out / 600_000, 6 * out / 600_000, 6 * out / 400_000).measures("amplification_factor"),
         **Interval(4 * again, 6 * again, 6 * again + 400_000).measures("excess_bytes"),
         **Interval(4 * again, 6 * again, 6 * again).measures("bytes_rejected"),
-        **{"split_count": 120, "onset_uncertainty_seconds": 10},
+        "split_count": 120,
     }
     stages = {"rejected-batches": 6 * again, "accepted": 1_200_000, "unexplained": 0}
     assert {one.name: one.bytes for one in finding.ledger.stages} == stages

@@ -120,6 +120,25 @@ def test_a_log_that_starts_in_the_middle_takes_count_and_start_from_the_counters
     assert (finding.measures["healthy_factor"], finding.certainty) == (2.0, Certainty.PROVEN)
 
 
+@pytest.mark.parametrize("seconds", [291, 295, 299.9])
+def test_a_refused_record_is_no_split_so_the_loop_begins_with_the_first_split(seconds):
+    single = episode("record-too-large", seconds, "clients/app.log", client_id="app", topic="orders", left=5_000_000)
+    (one,) = batch_split_loop.detect(facts(*IDEMPOTENT, CARD, OUTGOING, single)).findings
+    assert one.started_at.timestamp() == at(300)
+    assert batch_split_loop.say("first") not in [moment.what for moment in one.moments]
+    assert "onset_uncertainty_seconds" not in one.measures
+
+
+def test_a_first_split_is_no_beginning_where_the_log_starts_in_the_middle():
+    tail = [replace(e, source="app.log") for e in LOOP if e.first_at >= at(330)]
+    (one,) = batch_split_loop.detect(facts(tail, LIMIT, log("app.log", first="10:05:30"), CARD, COUNTED)).findings
+    assert next((moment.at.timestamp(), moment.what) for moment in one.moments) == (
+        at(330),
+        batch_split_loop.say("first"),
+    )
+    assert one.measures["onset_uncertainty_seconds"] == 10.0
+
+
 def test_a_loop_at_the_end_of_the_material_is_still_open():
     open_still, over = facts(BIG, LIMIT, LOOP, log(last="10:06")), facts(BIG, LIMIT, LOOP, log(last="10:20"))
     assert [batch_split_loop.detect(f).findings[0].ongoing for f in (open_still, over)] == [True, False]

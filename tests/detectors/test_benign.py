@@ -78,6 +78,16 @@ def test_whether_producers_send_the_same_is_said_as_it_was_measured(later, sent)
     assert {name: value for name, value in told(one.statement).items() if name in ("same", "usual", "now")} == sent
 
 
+@pytest.mark.parametrize("samples", [40, 41, 43, 46])
+def test_what_came_in_a_second_is_counted_between_scrapes_wherever_windows_end(samples):
+    """Samples around a window are further apart than its ends: what rose between them is more than the window's."""
+    came = series("broker.bytes_in", ramp((samples, 1_000_000), (samples, 600_000)), **BROKER)
+    left = out((samples, 1_000_000), (samples, 2_400_000))
+    readers = [reader("a", (2 * samples, 1)), *(reader(g, (samples, 1), start=10 * samples) for g in "bcd")]
+    (one,) = fan_out.detect(facts(came, left, *readers)).findings
+    assert (one.statement.values["usual"], one.statement.values["now"]) == pytest.approx((100_000, 60_000), rel=0.02)
+
+
 def test_readers_that_nobody_counts_are_not_checked():
     assert answer(fan_out, IN, out((40, 100_000), (40, 400_000))) == (fan_out.say("no-groups"),)
 
@@ -168,6 +178,26 @@ def test_one_snapshot_is_too_few():
 
 def test_a_higher_replication_factor_is_replication_traffic():
     assert answer(replication_traffic, IN, out((80, 100_000)), copied((40, 0), (40, 200_000)), RF1, RF3) == ["brokers"]
+
+
+def followers(*values):
+    """Bytes that two followers copied; None where one was not scraped."""
+    labels = [{"instance": f"kafka-{n}:9404"} for n in (2, 3)]
+    return [series("broker.replication_bytes_in", own, **label) for own, label in zip(values, labels, strict=True)]
+
+
+@pytest.mark.parametrize("first", [0, 5, 20])
+def test_copies_that_come_back_with_a_broker_did_not_become_more(first):
+    """A follower is not scraped while it is away, and counts from zero then."""
+    usual = ramp((80, 100_000))
+    gone = [(v if n < first else None) if n < 40 else (n - 40) * 100_000 for n, v in enumerate(usual)]
+    assert answer(replication_traffic, IN, out((80, 100_000)), followers(usual, gone), RF3) == ()
+
+
+def test_a_scrape_that_failed_is_no_broker_that_is_away():
+    raised = ramp((40, 0), (40, 100_000))
+    gaps = [None if n % 9 == 4 else v for n, v in enumerate(raised)]
+    assert answer(replication_traffic, IN, out((80, 100_000)), followers(raised, gaps), RF1, RF3) == ["brokers"]
 
 
 def test_three_replicas_from_the_start_are_clear():

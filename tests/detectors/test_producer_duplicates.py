@@ -2,12 +2,16 @@
 
 from dataclasses import replace
 
-from facts_builder import episode, facts, log, positions, series, settings
+import pytest
+from facts_builder import at, episode, facts, log, positions, series, settings
+from kafka_builder import TOPIC
+from loss_builder import A, life, noted
 from message_builder import acked, fates, part
 from said import told
 
 from mqlab.detectors.producer_duplicates import detect, say
 from mqlab.findings import Certainty, Evidence
+from mqlab.rows import Delivery
 
 PRODUCER = log("clients/gateway.log", "kafka-client-log")
 OFF = settings("at owner key value\n10:00 gateway enable.idempotence false", "clients/gateway.log")
@@ -151,3 +155,16 @@ def test_resends_of_an_idempotent_producer_or_of_ids_that_are_noted_once_are_no_
     assert found(*resending(), ON) == "clear"
     assert found(*resending(), OFF, once, acked(400)) == "clear"
     assert found(*resending(again=10), OFF) == "clear"
+
+
+@pytest.mark.parametrize(("read", "copied"), [([(10, 1), (10, 1)], 10), ([(10, 2)], 0)])
+def test_copies_that_a_group_read_before_the_log_lost_them_are_not_clear(read, copied):
+    """A group's ledger holds ten messages twice: at two places of a log that lost them, or at one."""
+    gone = fates(
+        f"queue from to at until sent acked over handled\n0 0 9 10:00:10 10:00:11 1 1 yes {A}+{A}", topic=TOPIC
+    )
+    seen = [Delivery(at(10), TOPIC, "0", (A,) * times, messages) for messages, times in read]
+    result = detect(facts(life("a"), gone, seen, noted("10:00:10 0 10"), PRODUCER))
+    said = say("copies-read", copies=copied) if copied else None
+    assert (result.findings, result.seen) == ((), said)
+    assert bool(result.missing) == bool(copied)

@@ -169,6 +169,14 @@ def test_what_left_beyond_the_usual_is_told_only_where_more_left(sent, beyond):
     assert ("excess_bytes" in finding.measures, "healthy_factor" in finding.measures) == (beyond, True)
 
 
+def test_what_retries_sent_again_was_not_all_sent_for_nothing():
+    """A retry of a request that was not stored is what delivers its records; a refused record never is."""
+    bridge = card("app-1", ramp((60, 1_000_000)), ramp((30, 2_000_000), (12, 6_000_000), (18, 2_000_000)))
+    (one,) = retry_amplification.detect(facts(*OLD, retries(4, 3, 2), RETRIED, SENT, bridge)).findings
+    assert one.measures["resent_bytes"] > 0
+    assert "excess_bytes" not in one.measures
+
+
 def test_more_failures_than_records_received_are_resubmissions():
     received = series("app.received", ramp((60, 20)), source="clients/app.log")
     assert found(*NEW, too_large(600), received) == [("app/resubmission", "LIKELY", "CRITICAL")]

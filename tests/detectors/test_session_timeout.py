@@ -33,6 +33,22 @@ def test_a_process_that_stood_still_is_proven_by_its_silence():
     assert others(TWICE) == []
 
 
+@pytest.mark.parametrize(("joined", "until"), [("\n10:01:30 joined 3 {a3}", 90), ("", 82)], ids=["back", "lines only"])
+def test_it_ends_when_the_member_is_back_not_with_the_first_line_of_its_process(joined, until):
+    """A process that starts again writes long before the group has a member again."""
+    again = "\n10:01:28 preparing 3 Adding new member {a3} with group instance id None\n10:01:30 stable 4 2"
+    gone = coordinator(f"""
+        10:00:01 preparing 0 Adding new member {{a1}} with group instance id None
+        10:00:03 stable 1 2
+        10:01:10 expired {{a1}}
+        10:01:10 preparing 1 removing member {{a1}} on heartbeat expiration
+        10:01:12 stable 2 1{again if joined else ""}
+    """)
+    own = client("a", f"09:59:50 settings\n10:00:00 joining\n10:00:03 joined 1 {{a1}}{joined}")
+    one = found(gone, own, steady("a", 4, 60), steady("a", 82, 220), FAST, SET)
+    assert at(until) - 2 <= one.ended_at.timestamp() <= at(until)
+
+
 def test_one_pause_is_no_loop():
     one = found(EXPELLED, WOKE, STOOD[:29], steady("a", 82, 220), FAST, SET)
     assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.WARNING)

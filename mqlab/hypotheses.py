@@ -38,7 +38,7 @@ from mqlab.plugins import remembered
 from mqlab.scope import LONG, RULES, anything, broker_products
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.sources import Role
-from mqlab.symptoms.unexplained import Symptom, explained, trouble
+from mqlab.symptoms.unexplained import UNHEARD, Symptom, explained, trouble
 from mqlab.traces import traces
 from mqlab.wordings import wordings
 from mqlab.words import room
@@ -108,7 +108,7 @@ def hypotheses(
     told = (*of_events(facts, known), *waiting(facts, known), *suspected(results), *broken(facts, known))
     seen = traced(facts, known)
     kinds = {mark.kind for mark in told} | {mark.kind.partition(": ")[0] for mark in seen}
-    named = (*told, *seen, *of_symptoms(symptoms, kinds))
+    named = (*told, *seen, *of_symptoms(symptoms, kinds | {UNHEARD}))
     marks = (*named, *worded(facts))
     ranked = _ranked(facts, marks, results, systems)
     ranked = sorted(

@@ -1,6 +1,7 @@
 """Messages that a receiver did not note and that are no loss of it, or of which a finding says how they were lost.
 
-Others of its share group took them, it was not subscribed when they were published, or its ledger begins behind them.
+Others of its share group took them, it was not subscribed or not connected when they were published, or its ledger
+begins behind them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Finding
 from mqlab.models.mqtt import shared
-from mqlab.mqtt import chain_stages
+from mqlab.mqtt import absences, chain_stages
 from mqlab.mqtt.accounting import settled
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts
 from mqlab.mqtt.copies import client_of
@@ -24,6 +25,8 @@ say = words.room("chain")
 
 ROUNDED = 1.0
 """Seconds: brokers print whole ones, so that a client may be away that much earlier than its line says."""
+_SHOWN = 4
+"""Lines about absences."""
 BETWEEN = (Step.ACKNOWLEDGED, Step.TAKEN)
 
 
@@ -34,7 +37,7 @@ def apart(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[lis
     spans = _subscribed(facts, takers)
     came = None if spans else _first_session(facts, takers)
     partners = _partners(facts, rows, takers)
-    found, left = [], list(rows)
+    found, left = _absent(facts, rows, takers)
     kinds: tuple[tuple[Whereabouts, str, str, Callable[[Row], bool]], ...] = (
         (Whereabouts.SHARED, ", ".join(chain_stages.names(facts, partners)), "shared",
          lambda row: chain_stages.noted(row, partners) > 0),
@@ -48,6 +51,19 @@ def apart(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[lis
         left = [row for row in left if not fits(row)]
         found += [chain_stages.gap(BETWEEN, where, own, say(how), who)] if own else []
     return found, left
+
+
+def _absent(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[list[Gap], list[Row]]:
+    """Those that were published while none of those who keep *takers* was connected, without a kept session."""
+    clients = {client_of(facts, source) or "" for source in takers}
+    own = [row for row in rows if absences.meanwhile(facts, clients, row.first_at, row.last_at)]
+    if not own:
+        return [], list(rows)
+    away = absences.spans(facts, clients, [(row.first_at, row.last_at) for row in own])
+    how = say("absent", times=[say("absence", since=a.since, until=a.until) for a in away])
+    gap = chain_stages.gap(BETWEEN, Whereabouts.ABSENT, own, how, ", ".join(chain_stages.names(facts, takers)))
+    places = tuple(place for absence in away for place in absence.evidence)[:_SHOWN]
+    return [replace(gap, evidence=(*places, *gap.evidence))], [row for row in rows if row not in own]
 
 
 def _first_noted(facts: Facts, takers: Sequence[str]) -> float | None:

@@ -60,11 +60,17 @@ class Whereabouts(Enum):
     """They came before the first thing that the next ledger notes."""
     UNSUBSCRIBED = "not subscribed"
     """The receiver had no subscription when they were published: they are no loss of its."""
+    ABSENT = "not connected"
+    """The receiver had no connection when they were published, and no session that keeps messages without one."""
     SHARED = "shared"
     """Another member of the receiver's share group has them, or may have them where it keeps no ledger."""
     LOST = "lost"
     """A finding counts them as lost."""
     UNKNOWN = "unknown"
+
+
+GONE = (Whereabouts.DROPPED, Whereabouts.LOST, Whereabouts.ABSENT)
+"""Where they are that will reach nobody any more for whom they were meant."""
 
 
 @dataclass(frozen=True, slots=True)

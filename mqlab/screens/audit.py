@@ -25,7 +25,7 @@ from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Evidence, Finding
 from mqlab.languages import said
-from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage, Whereabouts
+from mqlab.mqtt.chain_stages import BY_IDS, GONE, Chain, Gap, Stage
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, labelled, line, placed, row
 from mqlab.terminal import filled, safe, wrapped
 from mqlab.units import number
@@ -60,7 +60,7 @@ def _found(diagnosis: Diagnosis, audits: Sequence[Audit]) -> Iterator[str]:
     measures = [finding.measures for finding in diagnosis.findings]
     lost = [m for m in measures if m.get("lost_records")]
     ways = [way for way in diagnosis.chains if way.system is None]
-    gone = any(gap.where in (Whereabouts.LOST, Whereabouts.DROPPED) for way in ways for gap in way.gaps)
+    gone = any(gap.where in GONE for way in ways for gap in way.gaps)
     if lost and not gone and not any(audit.losses for audit in audits):
         least = sum(m.get("lost_records_least", m["lost_records"]) for m in lost)
         most = sum(m.get("lost_records_most", m["lost_records"]) for m in lost)

@@ -1,0 +1,59 @@
+"""When MQTT clients were not connected whose sessions end with their connections: nobody kept messages for them.
+
+Only what lies between two connections, both with a clean session, whose end and begin lines tell: before the first one
+and after the last one a client may not have been meant to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from mqlab.facts import Facts
+from mqlab.findings import Evidence
+from mqlab.memo import per_facts
+from mqlab.mqtt.brokers import WHOLE_SECONDS
+from mqlab.mqtt.connections import connections
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """One client between two of its connections."""
+
+    client_id: str
+    since: float
+    until: float
+    evidence: tuple[Evidence, Evidence]
+    """The line that ended the one, and the line that began the other."""
+
+    def holds(self, first_at: float, last_at: float) -> bool:
+        """Messages published between these moments were published while it was not connected."""
+        return self.since <= first_at and last_at <= self.until + WHOLE_SECONDS
+
+
+@per_facts
+def of_client(facts: Facts, client: str) -> tuple[Absence, ...]:
+    """By time; none of a client with a session that was kept, or of which nobody tells whether it was."""
+    own = [c for c in connections(facts) if c.client_id == client]
+    if any(c.persistent is not False for c in own):
+        return ()
+    found = []
+    over = 0.0
+    for before, after in pairwise(own):
+        over = max(over, before.until or 0.0)
+        if before.end and after.begin and before.until is not None and after.since is not None and over < after.since:
+            found.append(Absence(client, over, after.since, (before.end, after.begin)))
+    return tuple(found)
+
+
+def meanwhile(facts: Facts, clients: Collection[str], first_at: float, last_at: float) -> Sequence[Absence]:
+    """The absence of each of *clients* in which these messages were published; none where one of them was there."""
+    found = [next((a for a in of_client(facts, c) if a.holds(first_at, last_at)), None) for c in sorted(clients)]
+    return [absence for absence in found if absence is not None] if None not in found else []
+
+
+def spans(facts: Facts, clients: Collection[str], times: Iterable[tuple[float, float]]) -> tuple[Absence, ...]:
+    """The absences in which messages were published, each of *times* from the first to the last one; by begin."""
+    found = {a for first, last in times for a in meanwhile(facts, clients, first, last)}
+    return tuple(sorted(found, key=lambda absence: (absence.since, absence.client_id)))

@@ -617,6 +617,38 @@ def test_a_counter_that_does_not_cover_all_that_is_missing_leaves_the_rest_open(
     ]  # fmt: skip
 
 
+def test_only_the_counter_of_the_client_s_own_broker_counts_what_its_queue_lost():
+    here = broker("10:00:00 board connected 10.0.0.9:1001 k30 c0\n10:10:00 x connected 10.0.0.3:1003 k30 c1",
+                  "logs/plant.log")  # fmt: skip
+    there = broker("10:00:00 y connected 10.0.0.8:1001 k30 c1\n10:10:00 y normal", "logs/office.log")
+    counts = {
+        name: series("mqtt.publish_dropped", values, start=300, step=100, source=f"metrics/sys-topics-{name}.log")
+        for name, values in (("plant", [0, 30, 30]), ("office", [0, 80, 80]))
+    }
+    line = episode("session-queue-dropping", "10:05:01", "logs/plant.log", client_id="board", system="mqtt")
+    way = within_mqtt(facts(HOLE, here, there, subscribed("board", name="plant/#"), line, tuple(counts.values())))
+    assert gaps(way)[0] == ("taken", Whereabouts.DROPPED, "board", 30, 30, 30)
+    assert {e.source for g in way.gaps for e in g.evidence} & {s.source for s in counts.values()} == {
+        counts["plant"].source
+    }
+    other = within_mqtt(facts(HOLE, here, there, subscribed("board", name="plant/#"), line, counts["office"]))
+    assert gaps(other)[0][3:] == (80, 1, 80)
+    assert other.gaps[0].how == say("dropped-uncounted")
+
+
+def test_what_a_broker_counted_before_it_was_restarted_counts():
+    counter = series("mqtt.publish_dropped", [40, 60, 0], start=100, step=100)
+    way = within_mqtt(facts(HOLE, BOARD, subscribed("board", name="plant/#"), full("10:05:01"), counter))
+    assert (gaps(way)[0], way.gaps[0].how) == (
+        ("taken", Whereabouts.DROPPED, "board", 60, 1, 60), say("dropped-stands", dropped=60)
+    )  # fmt: skip
+
+
+def test_a_queue_that_was_full_long_before_need_not_have_dropped_what_is_missing():
+    way = within_mqtt(facts(HOLE, BOARD, subscribed("board", name="plant/#"), full("10:01:00")))
+    assert gaps(way) == [("taken", Whereabouts.DROPPED, "board", 80, 0, 80)]
+
+
 EARLIER = messages("""
     at       until    count noted
     10:00:32 10:01:59 100   board

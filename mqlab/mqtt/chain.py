@@ -9,20 +9,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import inf
 
 from mqlab import words
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches
 from mqlab.mqtt import brokers, chain_stages, queue_drops
 from mqlab.mqtt.accounting import settled
+from mqlab.mqtt.brokers import SKEW
 from mqlab.mqtt.chain_apart import BETWEEN, ROUNDED, apart, notes
 from mqlab.mqtt.chain_counts import counted_chains
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, away, unseen
 from mqlab.mqtt.copies import client_of
-from mqlab.mqtt.sessions import END
+from mqlab.mqtt.sessions import END, sessions
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.shared.counters import increase
 from mqlab.shared.wording import sample
@@ -70,7 +72,7 @@ def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], 
     if drops is not None and drops.low < drops.likely == many:
         drops = None  # a queue may be full of what still waits
     kept = many - (round(drops.likely) if drops else 0)
-    stored = [s for s in facts.named(STORED) if s.points and s.points[0][0] <= begin < s.points[-1][0]]
+    stored = [s for s in _told(facts, STORED, clients) if s.points[0][0] <= begin < s.points[-1][0]]
     low, how = max(0, kept - unsure), say("queued")
     if stored:
         grown = round(sum(s.points[-1][1] - (brokers.value(s, begin) or 0.0) for s in stored))
@@ -81,10 +83,10 @@ def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], 
         for subscription in waiting
         if subscription.session is not None and subscription.session.last.end is not None
     ]
-    places = (*dict.fromkeys((*gone, *_samples(facts, STORED, say("stored-line")))), *chain_stages.places(rows))
+    places = (*dict.fromkeys((*gone, *_samples(facts, STORED, clients))), *chain_stages.places(rows))
     queue = Gap(*BETWEEN, Whereabouts.QUEUED, ", ".join(clients), kept, low, many, how, *chain_stages.ends(rows),
                 begin, places)  # fmt: skip
-    return [queue, *_dropped(facts, drops, rows)]
+    return [queue, *_dropped(facts, drops, rows, clients)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ def _thrown(facts: Facts, since: float, until: float, clients: Sequence[str], ma
     full = facts.of_kind("session-queue-dropping")
     named = {e.client_id for e in full if e.client_id}
     lines = tuple(e for e in full if e.client_id in clients)
-    rose = increase(facts.named(DROPPED), since, until) if not named or named & set(clients) else None
+    series = _told(facts, DROPPED, clients)
+    rose = increase(series, since, until) if not named or named & set(clients) else None
     counter = rose.value if rose is not None else 0.0
     own = sum(_own_count(facts, case) for case in queue_drops.queue_cases(facts) if case.client_id in clients)
     if counter:
@@ -122,10 +125,11 @@ def _thrown(facts: Facts, since: float, until: float, clients: Sequence[str], ma
         return _Drops(likely, likely, likely, lines, say("dropped-here"))
     if lines:
         # A counter that was read once, or rose before: it has counted all drops since the broker's start.
-        stands = sum(series.points[-1][1] for series in facts.named(DROPPED) if series.points)
+        stands = sum(one.points[0][1] + _steps(one) for one in series)
         most = min(float(many), stands or inf)
         how = say("dropped-stands", dropped=round(stands)) if stands else say("dropped-uncounted")
-        return _Drops(min(most, len(lines)), most, most, lines, how)
+        here = sum(e.first_at is None or since - SKEW <= e.first_at <= until + SKEW for e in lines)
+        return _Drops(min(most, here), most, most, lines, how)
     return None
 
 
@@ -135,19 +139,32 @@ def _own_count(facts: Facts, case: queue_drops.QueueCase) -> float:
     return listed or queue_drops.by_lines(facts, case) or 0.0
 
 
-def _dropped(facts: Facts, drops: _Drops | None, rows: Sequence[Row]) -> list[Gap]:
+def _dropped(facts: Facts, drops: _Drops | None, rows: Sequence[Row], clients: Sequence[str]) -> list[Gap]:
     if drops is None:
         return []
-    places = (*(e.first for e in drops.lines[:2]), *_samples(facts, DROPPED, say("dropped-line")))
+    places = (*(e.first for e in drops.lines[:2]), *_samples(facts, DROPPED, clients))
     who = ", ".join(sorted({e.client_id for e in drops.lines if e.client_id}))
     low, likely, high = round(drops.low), round(drops.likely), round(drops.high)
     return [Gap(*BETWEEN, Whereabouts.DROPPED, who, likely, low, high, drops.how, *chain_stages.ends(rows),
                 evidence=places)]  # fmt: skip
 
 
-def _samples(facts: Facts, name: str, why: str) -> list[Evidence]:
+def _steps(series: Series) -> float:
+    """How much a counter rose; what it shows after a fall it has counted since a new start."""
+    return sum(now - before if now >= before else now for (_, before), (_, now) in pairwise(series.points))
+
+
+def _told(facts: Facts, name: str, clients: Sequence[str]) -> list[Series]:
+    """The series of that name, of the brokers at which *clients* have sessions, or of any where nothing tells these."""
+    own = {session.broker for session in sessions(facts) if session.client_id in clients}
+    told = ((s, brokers.broker_of(facts, s.source)) for s in facts.named(name) if s.points)
+    return [series for series, broker in told if not own or None in (*own, broker) or broker in own]
+
+
+def _samples(facts: Facts, name: str, clients: Sequence[str]) -> list[Evidence]:
     """The last sample of each series of that name."""
-    return [sample(facts, s, s.points[-1][0], why) for s in facts.named(name) if s.points]
+    why = say("stored-line" if name == STORED else "dropped-line")
+    return [sample(facts, s, s.points[-1][0], why) for s in _told(facts, name, clients)]
 
 
 def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]:
@@ -161,13 +178,13 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
     since = min((row.first_at for row in exposed), default=first)
     drops = _thrown(facts, since, last, own, chain_stages.count(exposed)) if exposed else None
     rest = many - (round(drops.likely) if drops else 0)
-    stored = [say("store", stored=round(s.points[-1][1])) for s in facts.named(STORED) if s.points]
+    stored = [say("store", stored=round(s.points[-1][1])) for s in _told(facts, STORED, own)]
     how = say("nowhere", stored=stored, others=others)
     where, who = (Whereabouts.SHARED, others) if others else (Whereabouts.UNKNOWN, own)
     left = chain_stages.gap(BETWEEN, where, rows, how, ", ".join(who))
     sure = many - chain_stages.count(exposed) if drops else rest
     left = replace(left, messages=rest, low=0 if others else sure, high=many - round(drops.low) if drops else rest)
-    return [*_dropped(facts, drops, exposed), *([left] if rest else [])]
+    return [*_dropped(facts, drops, exposed, own), *([left] if rest else [])]
 
 
 def _exposed(facts: Facts, rows: Sequence[Row], clients: Sequence[str]) -> list[Row]:

@@ -224,16 +224,20 @@ def whereabouts_in_log(
 
 
 def _pending(facts: Facts, topic: str, ledgers: Sequence[str]) -> tuple[int, str, list[Evidence]]:
-    """Records behind the last one of each partition that the ledgers note."""
+    """Records behind the last one of each partition that the ledgers note, as far as the log or producers tell."""
     handled: dict[str, int] = {}
     for part in facts.parts:
         if part.source in ledgers and part.topic == topic and part.queue and part.last_offset is not None:
             handled[part.queue] = max(handled.get(part.queue, -1), part.last_offset)
     positions = [p for p in facts.positions if p.topic == topic and p.queue in handled and p.end is not None]
     ends = {p.queue: p for p in sorted(positions, key=lambda p: (p.end or 0, p.source, p.line or 0))}
-    many = sum(max(0, (ends[queue].end or 0) - handled[queue] - 1) for queue in ends)
-    places = [p.evidence.because("") for p in (ends[queue] for queue in handled if queue in ends)]
-    return many, say("pending"), places
+    found = {queue: (p.end or 0, p.evidence.because("")) for queue, p in ends.items()}
+    acks = chain_stages.acknowledging(facts, topic)
+    for part in (part for part in facts.parts if part.source in acks and part.queue in handled):
+        if part.last_offset is not None and part.last_offset >= found.get(part.queue, (0, part.last))[0]:
+            found[part.queue] = (part.last_offset + 1, part.last.because(""))
+    many = sum(max(0, end - handled[queue] - 1) for queue, (end, _) in found.items())
+    return many, say("pending"), [found[queue][1] for queue in handled if queue in found]
 
 
 def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Evidence]]:
@@ -269,12 +273,12 @@ def within_mqtt(facts: Facts) -> Chain | None:
     """
     if not any(flow.sender for flow in facts.flows):
         return None
-    far = set(chain_stages.log_ledgers(facts))
-    rows = tuple(_without(row, far) for row in facts.flows)
+    far = chain_stages.elsewhere(facts)
+    rows = tuple(chain_stages.without(row, far) for row in facts.flows)
     stages = list(chain_stages.stages(facts, rows, (), {}))
     gaps = list(chain_stages.refused(settled(facts, facts.flows)))
     for takers in chain_stages.sharing(rows):
-        own = tuple(_without(row, far) for row in _bridged(facts, takers, ()))
+        own = tuple(chain_stages.without(row, far) for row in _bridged(facts, takers, ()))
         stages.append(chain_stages.taken(facts, own, takers))
         gaps += whereabouts(facts, chain_stages.missing(settled(facts, own), takers), takers)
     beside = notes(facts, rows, rows, chain_stages.receivers(rows))
@@ -296,12 +300,14 @@ def ways(facts: Facts) -> tuple[Chain, ...]:
 def _chain(facts: Facts, topic: str) -> Chain:
     readers = chain_stages.readers(facts, topic)
     far = [source for own in readers.values() for source in own]
-    bridge = chain_stages.bridges(facts, facts.flows, far)
-    rows = _bridged(facts, bridge, far)
-    stages = chain_stages.stages(facts, rows, bridge, readers)
+    acks = chain_stages.acknowledging(facts, topic)
+    taken = [chain_stages.without(row, chain_stages.acknowledging(facts)) for row in facts.flows]
+    bridge = chain_stages.bridges(facts, taken, far) or chain_stages.bridges(facts, facts.flows, far)
+    rows = _bridged(facts, bridge, (*far, *acks))
+    stages = chain_stages.stages(facts, rows, bridge, readers, acks)
     system = "rocketmq" if any("/" in t.queue for t in facts.tallies if t.topic == topic) else "kafka"
     gaps = _gaps_of_chain(facts, rows, topic, bridge, readers)
-    beside = notes(facts, rows, facts.flows, (*bridge, *far))
+    beside = notes(facts, rows, facts.flows, (*bridge, *far, *acks))
     return Chain(system, topic, chain_stages.names(facts, bridge), "ids", stages, gaps, beside)
 
 
@@ -324,7 +330,7 @@ def _gaps_of_chain(
     facts: Facts, rows: Rows, topic: str, bridge: Sequence[str], readers: Mapping[str, Sequence[str]]
 ) -> tuple[Gap, ...]:
     far = [source for own in readers.values() for source in own]
-    takers = (*bridge, *far)
+    takers = (*bridge, *far, *chain_stages.acknowledging(facts, topic))
     rows = settled(facts, rows)
     found = [*chain_stages.refused(rows)]
     found += whereabouts(facts, chain_stages.missing(rows, takers), bridge or far)
@@ -332,7 +338,3 @@ def _gaps_of_chain(
         unread = [r for r in chain_stages.missing(rows, reader[1]) if chain_stages.noted(r, takers)]
         found += whereabouts_in_log(facts, unread, topic, reader, bridge)
     return tuple(found)
-
-
-def _without(row: Row, ledgers: set[str]) -> Row:
-    return replace(row, received=tuple((source, n) for source, n in row.received if source not in ledgers))

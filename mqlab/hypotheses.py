@@ -34,6 +34,7 @@ from mqlab.marks import (
     waiting,
     worded,
 )
+from mqlab.mqtt.ruled_out import MISSING, ruled_out
 from mqlab.plugins import remembered
 from mqlab.scope import LONG, RULES, anything, broker_products
 from mqlab.shared.benign_lines import STARTS, remark
@@ -117,7 +118,8 @@ def hypotheses(
     slugs = [hypothesis.incident for _, hypothesis in ranked]
     ranked = [entry for place, entry in enumerate(ranked) if entry[1].incident not in slugs[:place]]
     with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
-    likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
+    most = max(with_signs, _ALTERNATIVES - len(ruled_out(facts)))  # none without a sign instead of what is ruled out
+    likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, most)])
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
     loud = any(_is_loud(facts, mark) or _points_to_harm(mark) for mark in named)
     is_calm = not (symptoms or often or loud or complaints(facts))
@@ -167,6 +169,8 @@ def _ranked(
         result = results.get(slug, Result())
         own = [mark for mark in marks if mark.kind in (slug, *signs(slug))]
         ours = [mark for mark in marks if mark in own or mark.kind in incident.accounts_for]
+        if slug in ruled_out(facts) and {mark.kind for mark in own} <= {MISSING}:
+            continue
         outright = any(mark.kind.startswith((PREFIX, WORDED, *OF_ANYTHING)) for mark in own)
         if ours and (outright or systems & incident.anywhere):
             settled = bool(result.rejected) or found_nothing(result)

@@ -8,8 +8,9 @@ from mqtt_builder import broker
 from mqtt_mail import mail, noted, received
 
 from mqlab.detectors.persistent_session_diversion import detect
-from mqlab.findings import CLEAR, Certainty, Evidence, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Result, Severity
 from mqlab.rows import Client
+from mqlab.words import room
 
 GROUP = "$share/app/plant/+/t"
 LOG = """
@@ -192,6 +193,27 @@ def test_without_the_brokers_log_nothing_is_said_about_who_is_away():
 def test_no_group_and_no_session_away_is_clear():
     found = detect(facts(broker("10:00:00 - starting\n10:00:01 a connected 10.0.0.1:1001 k30 c1", last="10:05:00")))
     assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
+ONE_KNOWN = episode("client-subscribed", 32, "clients/new-a.log", system="mqtt", client_id="new-a", topic="plant/+/t")
+HALF = noted(mail(lambda n, _second: (("new-a",), ())[n % 2], start=40, seconds=200))
+WHOLE = noted(mail(lambda _n, _second: ("new-a",), start=40, seconds=200))
+
+
+@pytest.mark.parametrize(
+    ("told", "clear"),
+    [
+        ((ONE_KNOWN, HALF), False),
+        ((ONE_KNOWN,), False),
+        ((ONE_KNOWN, WHOLE), True),
+        ((ONE_KNOWN, HALF, series("mqtt.clients_disconnected", [0] * 30)), True),
+        ((ONE_KNOWN, HALF, broker("10:00:32 new-a connected 10.0.0.1:1002 k30 c1", last="10:05:00")), True),
+    ],
+    ids=["half of it missing", "no ledgers", "nothing missing", "statistics", "a broker's log"],
+)
+def test_clients_alone_do_not_tell_who_is_away(told, clear):
+    expected = CLEAR if clear else Result(missing=(room("persistent-session-diversion")("no-broker"),))
+    assert detect(facts(told)) == expected
 
 
 def test_the_evidence_leads_to_the_dead_and_the_living():

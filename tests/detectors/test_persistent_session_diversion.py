@@ -11,6 +11,7 @@ from said import told
 from mqlab.detectors.persistent_session_diversion import detect, say
 from mqlab.findings import CLEAR, Certainty, Evidence, Result, Severity
 from mqlab.rows import Client
+from mqlab.words import room
 
 GROUP = "$share/app/plant/+/t"
 LOG = """

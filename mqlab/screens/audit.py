@@ -31,7 +31,7 @@ from mqlab.terminal import filled, safe, wrapped
 from mqlab.units import number
 from mqlab.views import audit_json
 from mqlab.views.audit_json import commands_for
-from mqlab.words import listed, room
+from mqlab.words import Text, listed, room
 
 say, of_chain = room("audit-screen"), room("chain")
 of_topic = room("delivery-audit")
@@ -243,7 +243,8 @@ def _tolls(label: str, tolls: Sequence[Toll], tz: tzinfo) -> Iterator[str]:
 def _risks(risks: Sequence[Risk]) -> Iterator[str]:
     """What settings make possible, whether or not it happened."""
     for place, risk in enumerate(risks[:_MOST_RISKS]):
-        told = say("risk", setting=risk.setting, value=risk.value, owner=risk.owner, may=risk.may)
+        unset = isinstance(risk.value, Text) and risk.value.key.startswith("not-set")
+        told = say("risk", setting=risk.setting, value=risk.value, owner=risk.owner, may=risk.may, unset=unset)
         yield from row("" if place else "RISKS", told, 2)
         each = delivery_path.at_stake(risk) or None
         yield _placed(say("at-stake", amount=each, effective=risk.effective), risk.evidence)

@@ -3,7 +3,7 @@
 import pytest
 from facts_builder import at, facts
 from mqtt_builder import broker, client
-from test_chain import BOARD, gaps, messages, noted
+from test_chain import BOARD, gaps, messages, noted, subscribed
 
 from mqlab.changes import changes
 from mqlab.mqtt import symptoms
@@ -87,6 +87,15 @@ def test_it_is_a_symptom_of_its_own_and_no_sign_of_a_full_queue_or_of_access_rul
     verdict = diagnose(own).verdict
     assert (verdict.incident, verdict.hypotheses) == ("undetermined", ())
     assert verdict.statement.startswith(say("at", at=at("10:04:00"), what=told))
+
+
+def test_a_member_of_its_share_group_that_was_there_would_have_got_them():
+    group = subscribed("received-board", "other")
+    both = (AWAY, LEDGER, group)
+    there = broker("10:00:00 other connected 10.0.0.8:1001 k30 c1\n10:10:00 other normal", "logs/mosquitto-2.log")
+    alone = facts(AWAY, LEDGER, log(), subscribed("received-board"))
+    assert [gap.where for gap in within_mqtt(alone).gaps] == [Whereabouts.ABSENT]
+    assert Whereabouts.ABSENT not in [gap.where for gap in within_mqtt(facts(both, log(), there)).gaps]
 
 
 def test_others_may_have_got_them():

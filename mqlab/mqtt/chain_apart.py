@@ -54,8 +54,8 @@ def apart(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[lis
 
 
 def _absent(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[list[Gap], list[Row]]:
-    """Those that were published while none of those who keep *takers* was connected, without a kept session."""
-    clients = {client_of(facts, source) or "" for source in takers}
+    """Those that were published while nobody was connected who keeps or shares *takers*, without a kept session."""
+    clients = {client_of(facts, source) or "" for source in takers} | _members(facts, takers)
     own = [row for row in rows if absences.meanwhile(facts, clients, row.first_at, row.last_at)]
     if not own:
         return [], list(rows)
@@ -95,12 +95,17 @@ def _outside(row: Row, one: Subscription) -> bool:
     return row.last_at <= one.since + ROUNDED or row.first_at >= one.until
 
 
-def _partners(facts: Facts, rows: Iterable[Row], takers: Sequence[str]) -> Sequence[str]:
-    """Other receivers' ledgers of clients that share messages with those who keep *takers*."""
+def _members(facts: Facts, takers: Sequence[str]) -> set[str]:
+    """Clients of the share groups of those who keep *takers*."""
     every = [s for s in subscriptions(facts) if shared(s.filter)[0] is not None]
     clients = {client_of(facts, source) for source in takers}
     groups = {s.filter for s in every if s.client_id in clients}
-    members = {s.client_id for s in every if s.filter in groups}
+    return {s.client_id for s in every if s.filter in groups}
+
+
+def _partners(facts: Facts, rows: Iterable[Row], takers: Sequence[str]) -> Sequence[str]:
+    """Other receivers' ledgers of clients that share messages with those who keep *takers*."""
+    members = _members(facts, takers)
     others = {source for row in rows for source, _ in row.received} - set(takers)
     return sorted(source for source in others if client_of(facts, source) in members)
 

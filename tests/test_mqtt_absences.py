@@ -3,12 +3,13 @@
 import pytest
 from facts_builder import at, facts
 from mqtt_builder import broker, client
-from test_chain import BOARD, gaps, messages, noted, subscribed
+from test_chain import BOARD, counted, gaps, messages, noted, subscribed
 
 from mqlab.changes import changes
 from mqlab.mqtt import symptoms
 from mqlab.mqtt.absences import of_client
 from mqlab.mqtt.chain import within_mqtt
+from mqlab.mqtt.chain_apart import explained as told_by
 from mqlab.mqtt.chain_stages import Whereabouts
 from mqlab.mqtt.explained import ABSENT, explained
 from mqlab.symptoms.unexplained import UNHEARD, unexplained
@@ -21,6 +22,14 @@ say = room("mqtt-symptoms")
 AWAY = messages("""
     at       until    count noted
     10:00:05 10:03:59 400   board
+    10:04:00 10:04:29 60    -
+    10:04:31 10:09:59 600   board
+""")
+BESIDE = messages("""
+    at       until    count noted
+    10:00:05 10:01:59 200   board
+    10:02:00 10:02:59 100   -
+    10:03:00 10:03:59 100   board
     10:04:00 10:04:29 60    -
     10:04:31 10:09:59 600   board
 """)
@@ -110,20 +119,19 @@ def test_others_may_have_got_them():
 
 
 def test_what_is_missing_beside_it_stays_open():
-    rows = messages("""
-        at       until    count noted
-        10:00:05 10:01:59 200   board
-        10:02:00 10:02:59 100   -
-        10:03:00 10:03:59 100   board
-        10:04:00 10:04:29 60    -
-        10:04:31 10:09:59 600   board
-    """)
-    own = facts(rows, LEDGER, log())
+    own = facts(BESIDE, LEDGER, log())
     assert [(g.where, g.messages) for g in within_mqtt(own).gaps] == [
         (Whereabouts.UNKNOWN, 100), (Whereabouts.ABSENT, 60),
     ]  # fmt: skip
     left = [s for s in unexplained(own, ()) if s.kind != UNHEARD]
     assert [(s.at, s.kind) for s in left] == [(at("10:02:00"), "messages-missing")]
+
+
+def test_what_connections_lost_is_told_once_and_what_rules_refused_is_counted_beside_it():
+    way = within_mqtt(facts(BESIDE, LEDGER, log()))
+    for incident, left in (("reconnect-storm", Whereabouts.UNKNOWN), ("acl-silent-drop", Whereabouts.LOST)):
+        (told,) = told_by([way], [counted(incident, "mosquitto", 100)])
+        assert [(g.where, g.messages) for g in told.gaps if g.where is not Whereabouts.ABSENT] == [(left, 100)]
 
 
 def test_a_change_tells_when_the_client_was_away_if_it_missed_anything():

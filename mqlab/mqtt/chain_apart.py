@@ -27,6 +27,8 @@ ROUNDED = 1.0
 """Seconds: brokers print whole ones, so that a client may be away that much earlier than its line says."""
 _SHOWN = 4
 """Lines about absences."""
+_OF_CONNECTIONS = frozenset({"client-id-takeover", "rate-limit-flapping", "reconnect-flaky-link", "reconnect-storm"})
+"""Classes that count what was lost while connections were down: absences tell of the same messages."""
 BETWEEN = (Step.ACKNOWLEDGED, Step.TAKEN)
 
 
@@ -124,7 +126,9 @@ def _explained(chain: Chain, findings: Sequence[Finding]) -> Chain:
         return chain
     (gap,) = open_
     others = {stage.who for stage in chain.stages if stage.step is Step.TAKEN} - {gap.who}
-    own = [f for f in findings if f.measures.get("lost_records") and f.subject not in others]
+    absent = any(gap.where is Whereabouts.ABSENT for gap in chain.gaps)
+    counting = [f for f in findings if not (absent and f.incident in _OF_CONNECTIONS)]
+    own = [f for f in counting if f.measures.get("lost_records") and f.subject not in others]
     many = round(sum(f.measures["lost_records"] for f in own))
     if not 0 < many <= gap.messages:
         return chain

@@ -150,6 +150,18 @@ def test_what_the_log_acknowledged_to_the_bridge_is_stored_and_waits():
     assert stages(other)[3] == ("stored", "", 1000, 1000, 1010, 0)
 
 
+def test_messages_of_topics_that_are_for_nobody_here_are_counted():
+    here, there = messages("at until count noted\n10:00:05 10:04:59 100 board"), messages(
+        "at until count noted\n10:00:05 10:04:59 30 -", topic="dock/temp"
+    )  # fmt: skip
+    both = ((*here[0], *there[0]), (*here[1], *there[1]))
+    (note,) = within_mqtt(facts(both, BOARD, noted("board", "10:00:05", [10] * 30))).notes
+    assert note == say("for-nobody", messages=30)
+    wanted = facts(both, BOARD, subscribed("board", name="#"), noted("board", "10:00:05", [10] * 30))
+    assert within_mqtt(wanted).notes == ()
+    assert within_mqtt(facts(there)).notes == ()
+
+
 def test_what_a_client_notes_twice_it_received_once():
     rows = messages("""
         at       until    count noted

@@ -26,6 +26,7 @@ from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, aw
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import END, sessions
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
+from mqlab.rows import TopicFlow
 from mqlab.shared.counters import increase
 from mqlab.shared.wording import sample
 from mqlab.words import Text
@@ -282,7 +283,15 @@ def within_mqtt(facts: Facts) -> Chain | None:
         stages.append(chain_stages.taken(facts, own, takers))
         gaps += whereabouts(facts, chain_stages.missing(settled(facts, own), takers), takers)
     beside = notes(facts, rows, rows, chain_stages.receivers(rows))
-    return Chain(None, None, (), "ids", tuple(stages), tuple(gaps), beside)
+    return Chain(None, None, (), "ids", tuple(stages), tuple(gaps), (*beside, *_for_nobody(facts, rows)))
+
+
+def _for_nobody(facts: Facts, rows: Sequence[Row]) -> list[Text]:
+    """How many messages were published on topics that are no receiver's."""
+    groups = chain_stages.sharing(rows)
+    theirs = {row.topic for takers in groups for row in _on_own_topics(facts, takers, ())}
+    left = chain_stages.count(r for r in facts.topic_flows if r.sender and r.topic not in theirs)
+    return [say("for-nobody", messages=left)] if groups and left else []
 
 
 @per_facts
@@ -312,7 +321,13 @@ def _chain(facts: Facts, topic: str) -> Chain:
 
 
 def _bridged(facts: Facts, bridge: Sequence[str], far: Sequence[str]) -> tuple[Row, ...]:
-    """Messages that are the bridge's to take: of topics that match its filters, else of topics of which it took any."""
+    """Messages that are the bridge's to take; by time where that is all of them, else by topic."""
+    own = _on_own_topics(facts, bridge, far)
+    return facts.flows if len(own) == len(facts.topic_flows) else own
+
+
+def _on_own_topics(facts: Facts, bridge: Sequence[str], far: Sequence[str]) -> tuple[TopicFlow, ...]:
+    """Messages of topics that match the filters of the *bridge*, or of which it took any."""
     ids = {client for source in bridge if (client := client_of(facts, source))}
     filters = {subscription.filter for subscription in subscriptions(facts) if subscription.client_id in ids}
     rows = facts.topic_flows
@@ -321,8 +336,6 @@ def _bridged(facts: Facts, bridge: Sequence[str], far: Sequence[str]) -> tuple[R
         row.topic for row in rows
         if row.topic is None or row.topic in known or any(matches(name, row.topic) for name in filters)
     }  # fmt: skip
-    if all(row.topic in own for row in facts.topic_flows):
-        return facts.flows
     return tuple(row for row in facts.topic_flows if row.topic in own)
 
 

@@ -88,7 +88,7 @@ def test_a_client_s_own_log_tells_it_too():
 
 def test_it_is_a_symptom_of_its_own_and_no_sign_of_a_full_queue_or_of_access_rules():
     own = facts(AWAY, LEDGER, log())
-    times = [say("absence", since=at("10:04:00"), until=at("10:04:30"))]
+    times = [say("absence", since=at("10:04:00"), until=at("10:04:30"), restarted=False)]
     told = say("absent", missing=60, messages=1060, receiver="received-board", times=times, nobody=True)
     assert [text for _, text in symptoms.absent(own)] == [say("at", at=at("10:04:00"), what=told)]
     assert not list(symptoms.missing(own))
@@ -116,6 +116,20 @@ def test_others_may_have_got_them():
     """)
     ((_, text),) = symptoms.absent(facts(rows, LEDGER, noted("copier", "10:00:05", [10] * 60), log()))
     assert text.values["what"].values["nobody"] is False
+
+
+def test_a_restart_of_the_broker_is_told_as_the_reason():
+    restart = broker("""
+        10:00:00 received-board connected 10.0.0.9:1001 k30 c1
+        10:04:00 - stopping
+        10:04:20 - starting
+        10:04:30 received-board connected 10.0.0.9:1002 k30 c1
+        10:10:00 x connected 10.0.0.3:1003 k30 c1
+    """)
+    (absence,) = of_client(facts(restart), "received-board")
+    assert absence.restarted
+    ((_, text),) = symptoms.absent(facts(AWAY, LEDGER, restart))
+    assert [one.values["restarted"] for one in text.values["what"].values["times"]] == [True]
 
 
 def test_what_is_missing_beside_it_stays_open():

@@ -14,7 +14,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.mqtt.brokers import WHOLE_SECONDS
-from mqlab.mqtt.connections import connections
+from mqlab.mqtt.connections import Connection, connections
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,8 @@ class Absence:
     until: float
     evidence: tuple[Evidence, Evidence]
     """The line that ended the one, and the line that began the other."""
+    restarted: bool
+    """Its broker stopped, and was started again."""
 
     def holds(self, first_at: float, last_at: float) -> bool:
         """Messages published between these moments were published while it was not connected."""
@@ -43,8 +45,12 @@ def of_client(facts: Facts, client: str) -> tuple[Absence, ...]:
     for before, after in pairwise(own):
         over = max(over, before.until or 0.0)
         if before.end and after.begin and before.until is not None and after.since is not None and over < after.since:
-            found.append(Absence(client, over, after.since, (before.end, after.begin)))
+            found.append(Absence(client, over, after.since, (before.end, after.begin), _restarted(before)))
     return tuple(found)
+
+
+def _restarted(connection: Connection) -> bool:
+    return (connection.ended or "").startswith("broker-")
 
 
 def meanwhile(facts: Facts, clients: Collection[str], first_at: float, last_at: float) -> Sequence[Absence]:

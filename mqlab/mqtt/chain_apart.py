@@ -62,7 +62,7 @@ def _absent(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[l
     if not own:
         return [], list(rows)
     away = absences.spans(facts, clients, [(row.first_at, row.last_at) for row in own])
-    how = say("absent", times=[say("absence", since=a.since, until=a.until) for a in away])
+    how = say("absent", times=[say("absence", since=a.since, until=a.until, restarted=a.restarted) for a in away])
     gap = chain_stages.gap(BETWEEN, Whereabouts.ABSENT, own, how, ", ".join(chain_stages.names(facts, takers)))
     places = tuple(place for absence in away for place in absence.evidence)[:_SHOWN]
     return [replace(gap, evidence=(*places, *gap.evidence))], [row for row in rows if row not in own]

@@ -121,7 +121,7 @@ def absent(facts: Facts) -> Symptoms:
         many = sum(r.messages for r in rows)
         if many >= max(LEAST, SHARE * account.published):
             away = absences.spans(facts, account.clients, [(r.first_at, r.last_at) for r in rows])
-            times = [say("absence", since=a.since, until=a.until) for a in away]
+            times = [say("absence", since=a.since, until=a.until, restarted=a.restarted) for a in away]
             nobody = many <= sum(f.messages for f in facts.flows if not f.received and _is_absent(facts, f))
             at = min(r.first_at for r in rows)
             who = {"receiver": account.name, "times": times, "nobody": nobody}

@@ -163,13 +163,13 @@ def _ranked(
     facts: Facts, marks: Sequence[Mark], results: Mapping[str, Result], systems: frozenset[str]
 ) -> list[_Ranked]:
     """Classes that *marks* tell of, each with its rank, the likeliest first."""
-    every = sum(mark.lines for mark in marks)
+    every, excluded = sum(mark.lines for mark in marks), ruled_out(facts)
     ranked: list[_Ranked] = []
     for slug, incident in INCIDENTS.items():
         result = results.get(slug, Result())
         own = [mark for mark in marks if mark.kind in (slug, *signs(slug))]
         ours = [mark for mark in marks if mark in own or mark.kind in incident.accounts_for]
-        if slug in ruled_out(facts) and {mark.kind for mark in own} <= {MISSING}:
+        if slug in excluded and {mark.kind for mark in own} <= {MISSING}:
             continue
         outright = any(mark.kind.startswith((PREFIX, WORDED, *OF_ANYTHING)) for mark in own)
         if ours and (outright or systems & incident.anywhere):

@@ -6,15 +6,17 @@ and after the last one a client may not have been meant to be there.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate
 
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.mqtt.brokers import WHOLE_SECONDS
 from mqlab.mqtt.connections import Connection, connections
+from mqlab.mqtt.sessions import BEGIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +42,29 @@ def of_client(facts: Facts, client: str) -> tuple[Absence, ...]:
     own = [c for c in connections(facts) if c.client_id == client]
     if any(c.persistent is not False for c in own):
         return ()
-    found = []
-    over = 0.0
-    for before, after in pairwise(own):
-        over = max(over, before.until or 0.0)
-        if before.end and after.begin and before.until is not None and after.since is not None and over < after.since:
-            found.append(Absence(client, over, after.since, (before.end, after.begin), _restarted(before)))
-    return tuple(found)
+    over = accumulate((BEGIN if c.until is None else c.until for c in own), max)
+    found = (_between(before, after, ended) for before, after, ended in zip(own, own[1:], over, strict=False))
+    return tuple(absence for absence in found if absence is not None)
 
 
-def _restarted(connection: Connection) -> bool:
-    return (connection.ended or "").startswith("broker-")
+def _between(before: Connection, after: Connection, ended: float) -> Absence | None:
+    """From when all connections up to *before* had *ended* to the begin of the next one."""
+    if not (before.end and after.begin) or after.since is None or ended >= after.since:
+        return None
+    restarted = (before.ended or "").startswith("broker-")
+    return Absence(before.client_id, ended, after.since, (before.end, after.begin), restarted)
 
 
 def meanwhile(facts: Facts, clients: Collection[str], first_at: float, last_at: float) -> Sequence[Absence]:
     """The absence of each of *clients* in which these messages were published; none where one of them was there."""
-    found = [next((a for a in of_client(facts, c) if a.holds(first_at, last_at)), None) for c in sorted(clients)]
-    return [absence for absence in found if absence is not None] if None not in found else []
+    found = []
+    for client in sorted(clients):
+        every = of_client(facts, client)
+        last = bisect_right(every, first_at, key=lambda absence: absence.since)
+        if not last or not every[last - 1].holds(first_at, last_at):
+            return []
+        found.append(every[last - 1])
+    return found
 
 
 def spans(facts: Facts, clients: Collection[str], times: Iterable[tuple[float, float]]) -> tuple[Absence, ...]:

@@ -58,14 +58,15 @@ def apart(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[lis
 def _absent(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[list[Gap], list[Row]]:
     """Those that were published while nobody was connected who keeps or shares *takers*, without a kept session."""
     clients = {client_of(facts, source) or "" for source in takers} | _members(facts, takers)
-    own = [row for row in rows if absences.meanwhile(facts, clients, row.first_at, row.last_at)]
+    missed = {row for row in rows if absences.meanwhile(facts, clients, row.first_at, row.last_at)}
+    own = [row for row in rows if row in missed]
     if not own:
         return [], list(rows)
     away = absences.spans(facts, clients, [(row.first_at, row.last_at) for row in own])
     how = say("absent", times=[say("absence", since=a.since, until=a.until, restarted=a.restarted) for a in away])
     gap = chain_stages.gap(BETWEEN, Whereabouts.ABSENT, own, how, ", ".join(chain_stages.names(facts, takers)))
     places = tuple(place for absence in away for place in absence.evidence)[:_SHOWN]
-    return [replace(gap, evidence=(*places, *gap.evidence))], [row for row in rows if row not in own]
+    return [replace(gap, evidence=(*places, *gap.evidence))], [row for row in rows if row not in missed]
 
 
 def _first_noted(facts: Facts, takers: Sequence[str]) -> float | None:

@@ -171,15 +171,12 @@ def log_ledgers(facts: Facts) -> Mapping[str, str]:
     return dict(sorted(found.items()))
 
 
-@per_facts
 def acknowledging(facts: Facts, topic: str | None = None) -> tuple[str, ...]:
     """Ledgers of what a log, or *topic* of it, acknowledged to its producers: their rows have a place in it."""
-    known = {p.source for p in facts.parts if p.role in SENDING and p.queue and p.last_offset is not None
-             and topic in (None, p.topic)}  # fmt: skip
-    return tuple(sorted(known))
+    own = [p for p in facts.parts if p.role in SENDING and topic in (None, p.topic)]
+    return tuple(sorted({p.source for p in own if p.queue and p.last_offset is not None}))
 
 
-@per_facts
 def elsewhere(facts: Facts) -> frozenset[str]:
     """Ledgers that are about a log, and further ones of clients of MQTT that note what they received in another."""
     kept = receiving_ledgers(facts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab.facts import Facts
-from mqlab.memo import per_facts
 from mqlab.mqtt import brokers
 from mqlab.mqtt.accounting import Account, accounts
 from mqlab.mqtt.brokers import SKEW
@@ -20,7 +19,6 @@ _RULES = ("acl", "auth_opt", "auth_plugin", "include_dir", "plugin")
 """How keys of mosquitto.conf begin that bring rules, or what is not read here."""
 
 
-@per_facts
 def ruled_out(facts: Facts) -> frozenset[str]:
     """Slugs of these classes."""
     lacking = [account for account in accounts(facts) if set(account.lost) - set(unheard(facts, account))]

@@ -106,7 +106,7 @@ def _topics_lost(facts: Facts) -> Symptoms:
 
 def _missed(facts: Facts) -> Symptoms:
     """Parts of what a receiver should get."""
-    lost = {a.name: [r for r in a.lost if r not in unheard(facts, a)] for a in accounts(facts)}
+    lost = {a.name: set(a.lost).difference(unheard(facts, a)) for a in accounts(facts)}
     for funnel in explained(facts):
         rest = 0.0 if funnel.unknown else funnel.steps[-1].messages.low
         if rest >= max(LEAST, SHARE * funnel.published):
@@ -122,7 +122,8 @@ def absent(facts: Facts) -> Symptoms:
         if many >= max(LEAST, SHARE * account.published):
             away = absences.spans(facts, account.clients, [(r.first_at, r.last_at) for r in rows])
             times = [say("absence", since=a.since, until=a.until, restarted=a.restarted) for a in away]
-            nobody = many <= sum(f.messages for f in facts.flows if not f.received and _is_absent(facts, f))
+            gone = (f for own in _by_sender(facts).values() for f in own if not f.received)
+            nobody = many <= sum(f.messages for f in gone if _is_absent(facts, f))
             at = min(r.first_at for r in rows)
             who = {"receiver": account.name, "times": times, "nobody": nobody}
             yield at, say("at", at=at, what=say("absent", missing=many, messages=account.published, **who))
@@ -130,9 +131,18 @@ def absent(facts: Facts) -> Symptoms:
 
 def _is_absent(facts: Facts, flow: Flow) -> bool:
     """Published while no receiver with a ledger was connected that should have got such."""
-    own = [a for a in accounts(facts) if a.counted and flow.sender in {r.sender for r in a.rows}]
-    clients = {client for account in own for client in account.clients}
-    return bool(clients) and bool(absences.meanwhile(facts, clients, flow.first_at, flow.last_at))
+    clients = _for_whom(facts).get(flow.sender)
+    return bool(clients) and bool(absences.meanwhile(facts, clients or (), flow.first_at, flow.last_at))
+
+
+@per_facts
+def _for_whom(facts: Facts) -> Mapping[str | None, set[str]]:
+    """Publisher's ledger → the clients with ledgers that should have got anything of it."""
+    found: dict[str | None, set[str]] = defaultdict(set)
+    for account in (account for account in accounts(facts) if account.counted):
+        for sender in {row.sender for row in account.rows}:
+            found[sender].update(account.clients)
+    return found
 
 
 def _noted_by_nobody(facts: Facts) -> Symptoms:

@@ -89,7 +89,7 @@ def test_a_capture_is_opened_in_python(core):
 
 def test_a_session_that_this_version_of_spark_does_not_have_is_one_sentence(core):
     told = core.ran("mqlab", "session", "start", code=64)
-    assert told.startswith("mqlab: The warm session cannot be used: PySpark 4.0.0 has no server that stays")
+    assert told.startswith("mqlab: The warm session cannot be used: PySpark 4.0.0 has no Connect server")
 
 
 @pytest.mark.parametrize("number", ["01", "42"])

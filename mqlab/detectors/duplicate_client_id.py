@@ -99,7 +99,7 @@ def _told_apart(facts: Facts, case: Case) -> dict[str, Value]:
     _, during, after = around(eras(facts, case.group, case), case)
     new = sorted(set(after.ids) - set(during.ids)) if during and after and not case.ongoing else []
     by_chance = any(one is not None and one.pid is not None and one.nano is None for one in map(parse, new))
-    return {"apart": new, "apart_since": moment(after.since)} if after and new and not by_chance else {}
+    return {"apart": new, "distinct": moment(after.since)} if after and new and not by_chance else {}
 
 
 def _share(judgement: Judgement) -> Text:

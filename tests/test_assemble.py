@@ -141,6 +141,12 @@ def test_a_poll_in_a_log_of_two_consumers_belongs_to_nobody_unless_its_line_says
     assert told_of(*two, client_id="c-2") == (at(900), "c-2", "g")
 
 
+def test_the_client_that_reads_a_brokers_counters_for_a_capture_is_none_of_the_incident():
+    ids = ("mqlab-af135ea4461041c6139a83a42b92cff6", "mqlab-rig", "app")
+    told = [("events", json.dumps(split(n) | {"client_id": name})) for n, name in enumerate(ids)]
+    assert [e.client_id for e in read(told).episodes] == ["mqlab-rig", "app"]
+
+
 def test_the_order_of_the_rows_changes_nothing():
     for seed in range(5):
         shuffled = rows()

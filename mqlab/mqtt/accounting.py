@@ -16,7 +16,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, shared
-from mqlab.mqtt.brokers import EDGE
+from mqlab.mqtt.brokers import EDGE, WHOLE_SECONDS
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import BEGIN, END, sessions
 from mqlab.mqtt.subscriptions import (
@@ -201,22 +201,25 @@ def accounts(facts: Facts) -> tuple[Account, ...]:
 
 def lost_by(
     facts: Facts, publishers: Collection[str | None] | None, since: float = BEGIN, until: float = END
-) -> float | None:
+) -> int | None:
     """Messages of *publishers* that no receiver of them noted, though they had no failure; None where nothing tells.
+
+    A moment that ends the time and prints whole seconds is any in that second.
 
     What is lost before the broker is lost to all: what one receiver alone lacks is another story, and so is what was
     published before the first message that it noted. Among the publishers, None stands for ledgers that are named
     after no client; by default it is everybody.
     """
     missing: dict[str, float] = {}
+    end = until + WHOLE_SECONDS if until.is_integer() else until
     for account in (account for account in accounts(facts) if account.ledgers):
         there = max(since, min((r.first_at for r in account.rows if r.copies), default=since))
         for sender in {r.sender for r in account.rows}:
             if publishers is None or client_of(facts, sender) in publishers:
                 own = replace(account, rows=tuple(r for r in account.rows if r.sender == sender))
-                likely = own.missing(there, until).likely
+                likely = own.missing(there, end).likely
                 missing[sender] = min(likely, missing.get(sender, likely))
-    return sum(missing.values()) if missing else None
+    return round(sum(missing.values())) if missing else None
 
 
 FlowRow = TypeVar("FlowRow", bound=Flow | TopicFlow)

@@ -314,6 +314,14 @@ def too_often(fate: Fate, own: frozenset[str]) -> int:
     return max(0, times(fate, own) - (1 if fate.overwritten else max(1, fate.offsets)))
 
 
+def portion(begin: float, end: float, since: float, until: float) -> float:
+    """Part of what happened evenly from *begin* to *end* that lies between *since* and *until*."""
+    if since <= begin and end <= until:
+        return 1.0
+    common = min(until, end) - max(since, begin)
+    return min(1.0, common / (end - begin)) if common > 0 else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
     """Messages that one ledger notes as published one after the other, of which the same is told; LEDGER, thinned.

@@ -27,7 +27,7 @@ from mqlab.mqtt.subscriptions import (
     share_groups,
     subscriptions,
 )
-from mqlab.rows import Flow, TopicFlow
+from mqlab.rows import Flow, TopicFlow, portion
 from mqlab.units import Interval
 
 
@@ -93,10 +93,7 @@ class Row:
 
     def within(self, since: float, until: float) -> float:
         """How many of its messages were published in that time, if they were spread evenly."""
-        if since <= self.first_at and self.last_at <= until:
-            return float(self.messages)
-        common = min(until, self.last_at) - max(since, self.first_at)
-        return self.messages * min(1.0, common / (self.last_at - self.first_at)) if common > 0 else 0.0
+        return self.messages * portion(self.first_at, self.last_at, since, until)
 
     def certain(self, since: float, until: float) -> Interval:
         """The same with bounds: where it lies across an edge, its smaller part may be empty, or twice as large."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
@@ -173,6 +174,11 @@ class Finding(Shown):
     def goes_on(self) -> bool:
         """It was seen for longer than one moment, up to the end of the material."""
         return self.ongoing and self.started_at != self.ended_at
+
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """Whom it is about, where that is several."""
+        return tuple(name for name in re.split(" <?-> ", self.subject) if name)
 
     def was_cured_by(self, change: Change) -> bool:
         """Whether *change* is the one that probably ended it."""

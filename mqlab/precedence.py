@@ -218,7 +218,7 @@ def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
     if finding.ended_at is None or finding.ongoing or finding.severity is Severity.NOTICE:
         return finding
     end = finding.ended_at.timestamp()
-    names = [p for p in (*finding.subject.split(" -> "), *finding.facts.get("members", "").split(", ")) if p]
+    names = [p for p in (*finding.parties, *finding.facts.get("members", "").split(", ")) if p]
     near = [
         c
         for c in happened

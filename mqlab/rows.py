@@ -406,11 +406,18 @@ class Receipt:
     retained_text: str = ""
     last_at: float | None = None
     """The time of the last of them; None where that is not known."""
+    again_last_at: float | None = None
+    """The same of those that came again."""
 
     @property
     def until(self) -> float:
         """When the last of them was noted, at the latest."""
         return self.at + GRID if self.last_at is None else self.last_at
+
+    @property
+    def again_until(self) -> float:
+        """When the last of those that came again was noted, at the latest."""
+        return self.until if self.again_last_at is None else self.again_last_at
 
     def first_retained(self, why: str) -> Evidence:
         """Where its first row with the RETAIN flag stands."""

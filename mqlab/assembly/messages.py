@@ -133,6 +133,7 @@ def receipts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> I
             file="" if file == row["source"] else paths[file],
             retained_line=row.get("retained_line"), retained_text=quoted.get((file, row.get("retained_line") or 0), ""),
             last_at=None if row.get("last_at") is None else row["last_at"] / MICRO,
+            again_last_at=None if row.get("again_last_at") is None else row["again_last_at"] / MICRO,
         )  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def _when(facts: Facts, overlap: Doubled) -> tuple[float | None, float | None, b
     copied = overlap.receiver.copied()
     ongoing = copied[-1].at >= overlap.receiver.receipts[-1].at - GRID
     source, often = overlap.receiver.source, overlap.copies
-    own = [f for f in facts.topic_flows if f.topic in often and dict(f.received).get(source) == often[f.topic]]
+    own = [f for f in facts.topic_flows if f.topic and dict(f.received).get(source, 0) == often.get(f.topic)]
     return max(copied[0].at, min(f.first_at for f in own)), max(f.last_at for f in own), ongoing
 
 

@@ -82,6 +82,7 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
             "needed": case.limit + round(lost) if case.limit and lost and len(case.away) == 1 else None,
             "kept": None if case.kept == MIXED else case.kept,
             "proofs": proofs,
+            "sharing": case.sharing,
             "stands": round(case.stands) if case.stands else None,
         },
         measures={

@@ -251,6 +251,27 @@ def _shares(facts: Facts, client: str) -> bool:
     return False
 
 
+@per_facts
+def untold_groups(facts: Facts) -> tuple[Account, ...]:
+    """Clients that share the messages of their topics in a group that nobody tells of: together, as one receiver."""
+    every = receiving_ledgers(facts)
+    told = {client for account in accounts(facts) for client in account.clients}
+    found: list[tuple[set[str], set[str | None]]] = []
+    for client in (client for client in every if client not in told and _shares(facts, client)):
+        mine = set(every[client])
+        clients, topics = {client}, {f.topic for f in facts.topic_flows if mine & dict(f.received).keys()}
+        for other in [one for one in found if one[1] & topics]:
+            found.remove(other)
+            clients, topics = clients | other[0], topics | other[1]
+        found.append((clients, topics))
+    return tuple(_together(facts, {c: every[c] for c in sorted(clients)}) for clients, _ in found if len(clients) > 1)
+
+
+def _together(facts: Facts, ledgers: Mapping[str, tuple[str, ...]]) -> Account:
+    rows = tuple(_rows(facts, (), frozenset(source for own in ledgers.values() for source in own)))
+    return Account(", ".join(ledgers), None, (), ledgers, rows, _known_until(facts, (), ledgers))
+
+
 def _account(facts: Facts, name: str, group: ShareGroup | None, own: Sequence[Subscription]) -> Account:
     """What was published before it subscribed is left out, unless all that it got is older: then clocks differ."""
     every = receiving_ledgers(facts)

@@ -11,7 +11,18 @@ from report_example import diagnosis, split_loop
 from mqlab.findings import Certainty
 from mqlab.rows import Minute, Receipt, Volume
 from mqlab.screen import screen
-from mqlab.symptoms.change_points import Riser, consequences, earlier, first, order, risers, traffic, words
+from mqlab.symptoms.change_points import (
+    Riser,
+    consequences,
+    during,
+    earlier,
+    first,
+    order,
+    risers,
+    risers_beside,
+    traffic,
+    words,
+)
 from mqlab.symptoms.change_points import all_courses as courses
 
 
@@ -259,10 +270,39 @@ def test_what_changed_first_is_a_row_of_the_screen_where_there_is_a_finding():
 )  # fmt: skip
 def test_what_was_over_before_a_proven_incident_began_is_no_part_of_it(certainty, begins, shown):
     changed = (riser("lag", 50, 60), riser("mqtt.heap_bytes", 62, 70, unit="B"))
-    lead = replace(split_loop(), started_at=datetime.fromtimestamp(at(begins), UTC), certainty=certainty)
+    begin = datetime.fromtimestamp(at(begins), UTC)
+    lead = replace(split_loop(), started_at=begin, ended_at=None, certainty=certainty)
     text = screen(replace(diagnosis(lead), risers=changed), ["x"])
     found = [line for line in text.splitlines() if line.startswith("EARLIEST")]
     assert [shown in line for line in found] == ([True] if shown else [])
+
+
+@pytest.mark.parametrize(
+    ("ledger", "shown"),
+    [
+        ([(4, 0), (1, 3), (3, 50), (8, 2)], ()),
+        ([(4, 0), (1, 3), (5, 50), (8, 2)], ("mqtt.bytes_received",)),
+        ([(4, 0), (1, 3), (1, 2), (10, 50)], ("mqtt.bytes_received",)),
+        ([(4, 0), (12, 50)], ("mqtt.bytes_received",)),
+        ([(1, 3), (7, 50), (8, 2)], ("mqtt.bytes_received", "published")),
+    ],
+    ids=["moved before it had a level", "moved afterwards", "start of what is watched", "steady", "with a level"],
+)
+def test_nothing_is_told_as_the_earliest_where_something_moved_before_it_had_a_level(ledger, shown):
+    given = facts(counter("mqtt.bytes_received", (9, 100), (8, 5000)), rows("clients/published.csv", "sent", *ledger))
+    begin = datetime.fromtimestamp(at(90.5), UTC)
+    lead = replace(split_loop(), started_at=begin, ended_at=None, certainty=Certainty.PROVEN)
+    assert tuple(sorted(r.quantity for r in risers_beside(given, lead))) == shown
+    assert risers_beside(given, None) == risers(given)
+
+
+def test_what_changed_after_the_end_is_no_consequence():
+    changed = (riser("lag", 62, 70), riser("received", 200, 210))
+    lead = replace(
+        split_loop(), started_at=datetime.fromtimestamp(at(65), UTC), ended_at=datetime.fromtimestamp(at(150), UTC)
+    )
+    assert [r.quantity for r in during(changed, lead)] == ["lag"]
+    assert list(during(changed, replace(lead, ended_at=None))) == list(changed)
 
 
 def test_sessions_that_are_used_again_are_no_course_of_takeovers():

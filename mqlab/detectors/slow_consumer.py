@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding, together
-from mqlab.groups.membership import capacity, disturbed, is_kafka, places, steady, streams, topics
+from mqlab.groups.membership import capacity, disturbed, handling, is_kafka, left_at, places, steady, streams, topics
 from mqlab.models.falling import falling
 from mqlab.mqtt import brokers, sessions
 from mqlab.mqtt.queue_drops import queue_cases
@@ -136,13 +136,12 @@ def _group_finding(
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
     points, (begin, end) = totals(queues), _own(all_of_it, rise)
-    peak = max(waiting for at, waiting, _ in points if begin <= at <= end)
     ongoing = end >= points[-1][0]
     return finding(
         INCIDENT,
         f"{group}/{topic}",
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (begin, None if ongoing else end),
+        (begin, None if ongoing else left_at(facts, group, rise, all_of_it) or end),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         slots={
@@ -153,12 +152,13 @@ def _group_finding(
             "calm": None if (begin, end) == (rise.since, rise.until) else moment(rise.since),
             "calm_until": moment(rise.until),
             "ongoing": ongoing,
+            **handling(facts, group, all_of_it.since, rise),
         },
         measures={
             "produced_per_second": came,
             "consumed_per_second": done,
             **growth.measures("lag_growth_per_second"),
-            "peak_lag": peak,
+            "peak_lag": max(waiting for at, waiting, _ in points if begin <= at <= end),
             "pending_records": points[-1][1],
             "capacity_per_second": able.messages_per_second if able is not None else None,
         },

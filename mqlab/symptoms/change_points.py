@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from math import ceil, log
+from math import ceil, inf, log
 
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Certainty, Finding
@@ -219,15 +219,31 @@ CONCENTRATED = 0.5
 
 
 @per_facts
-def risers(facts: Facts) -> tuple[Riser, ...]:
-    """Everything that left its level, by the moment at which that is sure."""
+def _changed(facts: Facts) -> tuple[tuple[Riser, ...], tuple[tuple[float, float], ...]]:
+    """Everything that left its level, by the moment at which that is sure, and moves of what had no level yet."""
     every = list(all_courses(facts))
     found = []
     for course in every:
         change = onset(course.points, events=course.events)
         if change is not None:
             found.append(_riser(course, change, every))
-    return tuple(sorted(found, key=lambda r: (r.at, r.since, r.quantity, r.who, r.source)))
+    early = (move for course in every if not course.events for move in onsets.unlevelled(course.points))
+    return tuple(sorted(found, key=lambda r: (r.at, r.since, r.quantity, r.who, r.source))), tuple(early)
+
+
+def risers(facts: Facts) -> tuple[Riser, ...]:
+    """Everything that left its level, by the moment at which that is sure."""
+    return _changed(facts)[0]
+
+
+def risers_beside(facts: Facts, lead: Finding | None) -> tuple[Riser, ...]:
+    """All ``risers``; none where what moved before it had a level may have begun a proven incident before them."""
+    every, early = _changed(facts)
+    if lead is None or lead.started_at is None or lead.certainty is not Certainty.PROVEN:
+        return every
+    begin = lead.started_at.timestamp()
+    earliest = min((riser.since for riser in first(during(every, lead))), default=0.0)
+    return () if any(since < earliest and at + CLOCKS >= begin for since, at in early) else every
 
 
 def first(every: Sequence[Riser]) -> tuple[Riser, ...]:
@@ -296,12 +312,16 @@ def _is_of(riser: Riser, lead: Finding) -> bool:
 
 
 def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
-    """What changed with a proven incident: what was over before is no part of it, and what came later began nothing."""
+    """What changed with a proven incident: what was over before is no part of it, and what came later began nothing.
+
+    What changed after its end came of the end.
+    """
     if lead.started_at is None or lead.certainty is not Certainty.PROVEN:
         return risers
     begin = lead.started_at.timestamp()
-    since = [riser for riser in risers if riser.at + CLOCKS >= begin]
-    return since if any(riser.since <= begin + CLOCKS for riser in since) else ()
+    end = inf if lead.ended_at is None else lead.ended_at.timestamp()
+    since = [riser for riser in risers if riser.at + CLOCKS >= begin and riser.since <= end]
+    return since if any(riser.since <= begin for riser in since) else ()
 
 
 _TRAFFIC = ("bytes", "published", "received", "consumed", "processed", "publish_received", "publish_sent")

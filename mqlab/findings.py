@@ -158,6 +158,8 @@ class Finding(Shown):
     """The change that probably ended it."""
     over: bool = True
     """What it was seen in goes on for long enough without it; else ``ended_at`` is only when it was last seen."""
+    cause_ended_at: datetime | None = None
+    """When what brings it about is known to have ended: a client that was away came back."""
 
     def __post_init__(self) -> None:
         """Its evidence is shown as a table."""
@@ -216,6 +218,7 @@ def finding(
     follows: tuple[str, ...] = (),
     severity: Severity | None = None,
     ongoing: bool = False,
+    cause_ended: float | None = None,
     name: str | None = None,
     facts: Mapping[str, str | None] | None = None,
     ledger: TrafficLedger | None = None,
@@ -240,6 +243,7 @@ def finding(
         subject=subject,
         started_at=moment(span[0]),
         ended_at=moment(span[1]),
+        cause_ended_at=moment(cause_ended),
         ongoing=ongoing,
         statement=words.Text(incident, "statement", seen) if statement is None else statement,
         measures=known,

@@ -175,6 +175,9 @@ def is_over(finding: Finding, facts: Facts, last: float | None) -> bool:
         return True
     own = reach(facts, {place.source for place in finding.evidence})
     read = own[1] if own else facts.covered_until() or end
+    gone = finding.cause_ended_at
+    if gone is not None and end <= gone.timestamp() + GRID:
+        return min(read, last or read) - end >= max(GRID, pace(finding, own_events(facts, finding)))
     return min(read, last or read) - end >= max(_PACE, _PART * lasted, pace(finding, own_events(facts, finding)))
 
 

@@ -53,6 +53,18 @@ def test_a_loss_that_the_brokers_counter_confirms_is_proven():
     assert told(one.statement).items() >= {"state": Reader.AWAY, "gone": at(60), "back": at(300)}.items()
 
 
+def test_drops_end_when_their_client_is_back():
+    sent = noted(mail(oldest, start=2, seconds=598))
+    (one,) = detect(facts(log(), SUBSCRIBED, CONF, counter(1400), sent)).findings
+    assert one.cause_ended_at.timestamp() == at(300)
+    gone = LOG.replace("    10:05:00 app connected 10.0.0.1:1002 k30 c0\n", "")
+    away = noted(mail(lambda _, s: ("app",) if s < 60 else (), start=2, seconds=598))
+    (open_,) = detect(facts(log(gone), SUBSCRIBED, CONF, counter(4400), away)).findings
+    assert open_.cause_ended_at is None
+    (slow,) = detect(facts(log(THREE), CONF, counter(340), shared_out())).findings
+    assert slow.cause_ended_at is None, "a client that was connected all the time"
+
+
 def test_survivors_that_are_as_many_as_the_queue_holds_prove_it_without_a_counter():
     (one,) = detect(facts(log(), SUBSCRIBED, CONF, noted(mail(oldest, start=2, seconds=598)))).findings
     assert one.certainty is Certainty.PROVEN

@@ -41,6 +41,15 @@ def test_the_summary_says_what_when_how_bad_and_how_it_ended():
     )
 
 
+def test_what_began_and_ended_within_one_second_was_at_a_moment():
+    loop = split_loop()
+    begin = loop.started_at.replace(microsecond=0)
+    for seconds, until in ((0.4, False), (1.4, True)):
+        short = replace(loop, started_at=begin, ended_at=begin + timedelta(seconds=seconds))
+        values = told(diagnosis(short)).summary[0].values
+        assert (values["since"], values["until"] is not None) == (begin, until)
+
+
 def test_healthy_and_undetermined_material_have_a_summary_and_no_cause():
     healthy = told(replace(diagnosis(), symptoms=()))
     unclear = told(diagnosis(incident="undetermined"))

@@ -17,6 +17,7 @@ from mqlab.reporting.course import course
 from mqlab.reporting.evidence import DELIVERY, Dossier, by_time, family, harmful, sudden
 from mqlab.reporting.follow_up import Action, Noticed, Question, actions, noticed, questions
 from mqlab.reporting.impact import Effect, effects_of, impact
+from mqlab.units import stamp
 
 say = words.room("story")
 
@@ -85,7 +86,7 @@ def _what(lead: Finding) -> str:
     """When it was, what happened, and to whom."""
     begin, end = lead.started_at, lead.ended_at
     goes_on = end is None or lead.goes_on
-    spans = begin is not None and end is not None and end != begin and not goes_on
+    spans = begin is not None and end is not None and stamp(end) != stamp(begin) and not goes_on
     at_once = sudden(lead.incident)
     return say(
         "what",

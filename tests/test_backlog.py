@@ -1,11 +1,11 @@
-"""The lag because of something: not what was deleted, or came for another reason."""
+"""The lag because of something and not what came for another reason; what of it was not deleted."""
 
 import pytest
 from facts_builder import at, episode, facts, positions
 from test_measured_numbers import waiting
 
 from mqlab.groups.backlog import backlog
-from mqlab.shared.queues import of_groups, totals
+from mqlab.shared.queues import at_log_start, lag, of_groups
 
 A, OTHER = "clients/a-processed.csv", "clients/z-processed.csv"
 
@@ -73,4 +73,5 @@ def log_start(clock, offset, queue="0"):
 def test_what_was_deleted_does_not_wait(moved, counts):
     table = "".join(f"\n10:00:{n}0 g t 0 0 {1000 * (n + 1)}" for n in range(3))
     known = facts(moved, positions(f"at group topic queue committed end{table}"))
-    assert [amount for _, amount, _ in totals(of_groups(known)["g", "t"])] == counts
+    points = of_groups(known)["g", "t"]["0"]
+    assert [lag(at_log_start(known, point, point.at)) for point in points] == counts

@@ -1,7 +1,7 @@
 """Positions of groups by queue, how fast both ends moved, and who was in a group at a moment.
 
 A snapshot may be told by several commands at once, so each queue has one position a moment. Lag is always the end
-minus the committed position, or minus the log start where that is later, never a printed column.
+minus the committed position, never a printed column.
 """
 
 from __future__ import annotations
@@ -93,14 +93,14 @@ def at_log_start(facts: Facts, position: Position, at: float) -> Position:
 
 @per_facts
 def of_groups(facts: Facts) -> Mapping[tuple[str, str], Mapping[str, Points]]:
-    """Points by (group, topic) and queue; what had been deleted by then does not wait."""
+    """Points by (group, topic) and queue."""
     found: dict[tuple[str, str], dict[str, dict[float, Position]]] = defaultdict(lambda: defaultdict(dict))
     for one in facts.positions:
         if one.group and one.at is not None and one.committed is not None and one.end is not None:
             moments = found[one.group, one.topic][one.queue]
             known = moments.get(one.at)
             if known is None or (one.end, one.committed) > (known.end, known.committed):
-                moments[one.at] = at_log_start(facts, one, one.at)
+                moments[one.at] = one
     return {
         key: {queue: tuple(moments[at] for at in sorted(moments)) for queue, moments in sorted(queues.items())}
         for key, queues in sorted(found.items())

@@ -96,12 +96,12 @@ def _slots(facts: Facts, case: Case) -> dict[str, Value]:
 
 def _repaired(facts: Facts, case: Case, way: Closed) -> dict[str, Value]:
     """Which bridge is gone since its broker started anew, where nothing goes round any more."""
-    gone = {link.bridge: circles.given_up(facts).get(link.bridge) for link in way.links}
-    told = [(start.first_at, bridge) for bridge, seen in gone.items() if seen is not None for start in seen[1:]]
-    if case.ongoing or not told:
+    given_up = circles.given_up(facts)
+    gone = [(given_up[link.bridge][1], link.bridge) for link in way.links if link.bridge in given_up]
+    if case.ongoing or not gone:
         return {}
-    restarted, bridge = min(told, key=lambda one: one[0] or 0.0)
-    return {"gone": bridge.name, "without": bridge.here, "restarted": restarted}
+    start, bridge = gone[0]
+    return {"gone": bridge.name, "without": bridge.here, "restarted": start.first_at}
 
 
 def _reader(subscription: Subscription) -> Text:

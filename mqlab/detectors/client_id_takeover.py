@@ -173,7 +173,7 @@ def _stopped(facts: Facts, war: War) -> dict[str, Value]:
     if war.judged.known_by != "logs" or _goes_on(facts, war):
         return {}
     own = by_own_log(facts).get(war.client_id, ())
-    lasts = [max((c for c in own if c.source in party), key=lambda c: c.since or 0.0) for party in war.judged.parties]
+    lasts = [c for party in war.judged.parties for c in [c for c in own if c.source in party][-1:]]
     ended = [c for c in lasts if c.ended == "normal" and c.until is not None and c.until >= war.moments[-1] - EDGE]
     others = [c for c in lasts if c not in ended]
     if len(ended) != 1 or len(others) != 1 or others[0].until is not None:

@@ -251,7 +251,6 @@ def _shares(facts: Facts, client: str) -> bool:
     return False
 
 
-@per_facts
 def untold_groups(facts: Facts) -> tuple[Account, ...]:
     """Clients that share the messages of their topics in a group that nobody tells of: together, as one receiver."""
     every = receiving_ledgers(facts)

@@ -103,20 +103,19 @@ _OPENS = 10.0
 Judgement, no default behind it."""
 
 
-@per_facts
 def given_up(facts: Facts) -> Mapping[Bridge, tuple[Episode, Episode]]:
     """Bridges that a broker did not open any more when it started again: the last line of each, and that start."""
     ends = {c.source: c.last_at for c in facts.coverage if c.last_at is not None}
+    starts = [(e.first_at, e) for e in facts.of_kind("broker-starting") if e.first_at is not None]
     found: dict[Bridge, tuple[Episode, Episode]] = {}
     for link in bridges(facts):
-        lines = [e for e in link.lines if e.kind == "bridge-connecting" and e.first_at is not None]
-        last = max(lines, key=lambda e: e.last_at or e.first_at or 0.0, default=None)
-        if last is None:
+        lines = [(e.last_at, e) for e in link.lines if e.kind == "bridge-connecting" and e.last_at is not None]
+        if not lines:
             continue
-        until = last.last_at or last.first_at or 0.0
-        own = [e for e in facts.of_kind("broker-starting") if e.source == last.source and (e.first_at or 0.0) > until]
-        if own and ends.get(last.source, 0.0) >= (own[0].first_at or 0.0) + _OPENS:
-            found[link.bridge] = (last, own[0])
+        until, last = max(lines, key=lambda line: line[0])
+        after = [(at, e) for at, e in starts if e.source == last.source and at > until]
+        if after and ends.get(last.source, until) >= after[0][0] + _OPENS:
+            found[link.bridge] = (last, after[0][1])
     return found
 
 

@@ -163,9 +163,14 @@ def before_reload(facts: Facts, refusal: Refused) -> Refused | None:
     at = max((load for load in loads if arrived and load <= min(arrived)), default=None)
     if at is None:
         return None
-    lost = tuple(replace(f, messages=n, last_at=min(f.last_at, min(arrived))) for f in _gone(facts, refusal)
-                 if (n := round(f.messages * portion(f.first_at, f.last_at, BEGIN, min(arrived)))))  # fmt: skip
+    lost = tuple(cut for flow in _gone(facts, refusal) if (cut := _until(flow, min(arrived))).messages)
     return replace(refusal, flows=lost, reloaded=at) if sum(f.messages for f in lost) >= LEAST else None
+
+
+def _until(flow: TopicFlow, end: float) -> TopicFlow:
+    """Those of its messages that were published before *end*."""
+    before = round(flow.messages * portion(flow.first_at, flow.last_at, BEGIN, end))
+    return replace(flow, messages=before, last_at=min(flow.last_at, end))
 
 
 def _gone(facts: Facts, refusal: Refused) -> Iterator[TopicFlow]:
@@ -173,18 +178,22 @@ def _gone(facts: Facts, refusal: Refused) -> Iterator[TopicFlow]:
     topics = [topic for sender, topic in published(facts) if sender == refusal.sender]
     alone = [f for f in facts.flows if f.sender == refusal.sender and not f.failed] if len(topics) == 1 else []
     by_time = (
-        TopicFlow(
-            refusal.topic, 1, f.sender, f.party, f.messages, f.failed, f.qos, f.received, f.first_at, f.last_at,
-            f.first, f.last,
+        replace(
+            refusal.flows[0],
+            messages=f.messages,
+            received=f.received,
+            first_at=f.first_at,
+            last_at=f.last_at,
+            first=f.first,
+            last=f.last,
         )
         for f in alone
-    )  # fmt: skip
+    )
     for flow in by_time if alone else refusal.flows:
         if not refusal.ledgers & dict(flow.received).keys():
             yield flow
 
 
-@per_facts
 def until_reload(facts: Facts) -> tuple[Refused, ...]:
     """The same of topics that no rule in the material refuses: which one did may stand in the file as it was before."""
     found = (

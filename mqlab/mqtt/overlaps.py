@@ -119,13 +119,11 @@ def _while_copied(facts: Facts, source: str) -> Mapping[str, Mapping[int, int]]:
 
 def copied_at_once(facts: Facts) -> tuple[str, ...]:
     """Clients to which copies came at the same moment, of which no flag says why, and whose filters nothing tells."""
+    if bridges(facts) or any(sender.again for sender in senders(facts)):
+        return ()
     told = {s.client_id for s in subscriptions(facts)}
-    return tuple(
-        ledger.client
-        for ledger in subscribers(facts)
-        if ledger.unflagged >= LEAST and ledger.client not in told and _together(ledger, 2)
-        and not any(sender.again for sender in senders(facts)) and not bridges(facts)
-    )  # fmt: skip
+    unknown = [ledger for ledger in subscribers(facts) if ledger.client not in told]
+    return tuple(ledger.client for ledger in unknown if ledger.unflagged >= LEAST and _together(ledger, 2))
 
 
 def _steady(counts: Mapping[int, int]) -> bool:

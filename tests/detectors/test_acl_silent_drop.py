@@ -182,11 +182,22 @@ def test_rules_refuse_until_the_broker_loads_them_again():
     [
         ((), (A, until(40.4))),
         ((reloaded(30),), (A, until(20))),
-        ((reloaded(40),), (A, mail(lambda n, s: ("hist",) if n % 7 == 0 or s > 40 else (), sender="agent-b",
-                                   topics=("site/b/metrics",), start=2, seconds=100))),
+        (
+            (reloaded(40),),
+            (
+                A,
+                mail(
+                    lambda n, s: ("hist",) if n % 7 == 0 or s > 40 else (),
+                    sender="agent-b",
+                    topics=("site/b/metrics",),
+                    start=2,
+                    seconds=100,
+                ),
+            ),
+        ),
     ],
     ids=["no reload", "they came before it", "some came before it"],
-)  # fmt: skip
+)
 def test_topics_that_arrive_for_another_reason_than_a_reload_are_not_refused(lines, mails):
     found = detect(facts(LOG, CONF, RULES, SUBSCRIBED, lines, noted(*mails)))
     assert found == Result(rejected=say("arrive", names=["site/b/metrics"]))

@@ -118,8 +118,10 @@ def test_another_number_of_filters_than_copies_is_likely_only():
 
 HALF = (
     ledger("billing", "10:01:00 125 25 0.002 0 0\n10:01:10 125 25 0.004 0 0\n10:01:20 100 0 0 0 0\n10:01:40 9 0 0 0 0"),
-    ONCE, SENT, SINGLE,
-)  # fmt: skip
+    ONCE,
+    SENT,
+    SINGLE,
+)
 
 
 def halved(doubled, single):

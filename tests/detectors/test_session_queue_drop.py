@@ -171,9 +171,9 @@ THREE = """
 
 def shared_out(dropped=True):
     """Each message goes to one of two clients, whose filters nobody tells; one's queue drops for a while."""
-    return noted(mail(
-        lambda n, s: ("two",) if n % 2 else () if dropped and 172 <= s < 240 else ("app",), start=2, seconds=598
-    ))  # fmt: skip
+    return noted(
+        mail(lambda n, s: ("two",) if n % 2 else () if dropped and 172 <= s < 240 else ("app",), start=2, seconds=598)
+    )
 
 
 def test_what_clients_share_and_none_of_them_notes_is_what_the_only_queue_that_drops_lost():

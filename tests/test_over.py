@@ -14,15 +14,15 @@ from mqlab.units import moment
     ("log_ends", "material_ends", "known"),
     [
         ("10:30", "10:30", True),
-        ("10:20", "10:20:29", False),
-        ("10:20", "10:20:31", True),
+        ("10:20:29", "10:20:29", False),
+        ("10:20:31", "10:20:31", True),
         ("10:10", "10:30", False),
     ],
     ids=["goes on", "ends at once", "ends after half a minute", "its own log ends"],
 )
 def test_an_end_is_known_where_its_own_log_goes_on_for_half_a_minute(log_ends, material_ends, known):
     found = replace(split_loop(), started_at=moment(at("10:19:50")), ended_at=moment(at("10:20:00")))
-    read = facts(log(found.evidence[0].source, last=log_ends), log("other.log", last=material_ends[:5]))
+    read = facts(log(found.evidence[0].source, last=log_ends), log("other.log", last=material_ends))
 
     assert as_seen(found, read, (None, at(material_ends))).over is known
 

@@ -44,4 +44,4 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         coverage=tuple(logs.coverage(gathered, settled, instant)),
         volumes=tuple(logs.volumes(rows["log"], rows["quoted"], path, instant)),
     )
-    return offsets.corrected(mqtt_brokers.once(messages.titled(facts)))
+    return offsets.corrected(mqtt_brokers.once(messages.placed(messages.titled(facts))))

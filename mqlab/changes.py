@@ -10,7 +10,7 @@ from itertools import pairwise
 from mqlab import words
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Change
-from mqlab.mqtt import absences
+from mqlab.mqtt import absences, circles
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.connections import by_client
 from mqlab.mqtt.explained import unheard
@@ -159,6 +159,9 @@ def _mqtt(facts: Facts) -> Iterator[Change]:
     for start in _starts(facts, "broker-starting"):
         name = say("mqtt-broker", release=start.reason or None)
         yield Change(start.first_at, name, None, say("starting"), (start.first,))
+    for bridge, (opened, start) in circles.given_up(facts).items():
+        name = say("bridge", bridge=bridge.name, broker=bridge.here)
+        yield Change(start.first_at, name, say("opened"), say("not-opened"), (opened.first, start.first))
     yield from _came(facts)
     for session in offline_sessions(facts):
         name = say("client", client=session.client_id)

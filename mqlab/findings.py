@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
@@ -157,6 +158,8 @@ class Finding(Shown):
     """The change that probably ended it."""
     over: bool = True
     """What it was seen in goes on for long enough without it; else ``ended_at`` is only when it was last seen."""
+    cause_ended_at: datetime | None = None
+    """When what brings it about is known to have ended: a client that was away came back."""
 
     def __post_init__(self) -> None:
         """Its evidence is shown as a table."""
@@ -173,6 +176,11 @@ class Finding(Shown):
     def goes_on(self) -> bool:
         """It was seen for longer than one moment, up to the end of the material."""
         return self.ongoing and self.started_at != self.ended_at
+
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """Whom it is about, where that is several."""
+        return tuple(name for name in re.split(" <?-> ", self.subject) if name)
 
     def was_cured_by(self, change: Change) -> bool:
         """Whether *change* is the one that probably ended it."""
@@ -210,6 +218,7 @@ def finding(
     follows: tuple[str, ...] = (),
     severity: Severity | None = None,
     ongoing: bool = False,
+    cause_ended: float | None = None,
     name: str | None = None,
     facts: Mapping[str, str | None] | None = None,
     ledger: TrafficLedger | None = None,
@@ -234,6 +243,7 @@ def finding(
         subject=subject,
         started_at=moment(span[0]),
         ended_at=moment(span[1]),
+        cause_ended_at=moment(cause_ended),
         ongoing=ongoing,
         statement=words.Text(incident, "statement", seen) if statement is None else statement,
         measures=known,

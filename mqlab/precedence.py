@@ -175,6 +175,9 @@ def is_over(finding: Finding, facts: Facts, last: float | None) -> bool:
         return True
     own = reach(facts, {place.source for place in finding.evidence})
     read = own[1] if own else facts.covered_until() or end
+    gone = finding.cause_ended_at
+    if gone is not None and end <= gone.timestamp() + GRID:
+        return min(read, last or read) - end >= max(GRID, pace(finding, own_events(facts, finding)))
     return min(read, last or read) - end >= max(_PACE, _PART * lasted, pace(finding, own_events(facts, finding)))
 
 
@@ -219,7 +222,7 @@ def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
     if finding.ended_at is None or finding.ongoing or finding.severity is Severity.NOTICE:
         return finding
     end = finding.ended_at.timestamp()
-    names = [p for p in (*finding.subject.split(" -> "), *finding.facts.get("members", "").split(", ")) if p]
+    names = [p for p in (*finding.parties, *finding.facts.get("members", "").split(", ")) if p]
     near = [
         c
         for c in happened

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mqlab import units
 from mqlab.findings import Change, Finding, Severity
-from mqlab.words import Text, room, seen
+from mqlab.words import Text, is_idle, room, seen
 
 say = room("repairs")
 
@@ -66,7 +66,8 @@ def after_its_end(finding: Finding) -> Finding:
     """*finding*, whose advice for now says that it has ended, unless its class itself says another thing then."""
     now = finding.mitigate
     goes_on = finding.ongoing or not finding.over or finding.ended_at is None or finding.severity is Severity.NOTICE
-    if goes_on or not isinstance(now, Text) or (now.room, now.key) != (finding.incident, _NOW):
+    own = isinstance(now, Text) and (now.room, now.key) == (finding.incident, _NOW)
+    if goes_on or not isinstance(now, Text) or not own or is_idle(now):
         return finding
     if seen(now.room, _NOW, {**now.values, _OPEN: True}) != seen(now.room, _NOW, {**now.values, _OPEN: None}):
         return finding

@@ -315,6 +315,14 @@ def too_often(fate: Fate, own: frozenset[str]) -> int:
     return max(0, times(fate, own) - (1 if fate.overwritten else max(1, fate.offsets)))
 
 
+def portion(begin: float, end: float, since: float, until: float) -> float:
+    """Part of what happened evenly from *begin* to *end* that lies between *since* and *until*."""
+    if since <= begin and end <= until:
+        return 1.0
+    common = min(until, end) - max(since, begin)
+    return min(1.0, common / (end - begin)) if common > 0 else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
     """Messages that one ledger notes as published one after the other, of which the same is told; LEDGER, thinned.
@@ -399,11 +407,18 @@ class Receipt:
     retained_text: str = ""
     last_at: float | None = None
     """The time of the last of them; None where that is not known."""
+    again_last_at: float | None = None
+    """The same of those that came again."""
 
     @property
     def until(self) -> float:
         """When the last of them was noted, at the latest."""
         return self.at + GRID if self.last_at is None else self.last_at
+
+    @property
+    def again_until(self) -> float:
+        """When the last of those that came again was noted, at the latest."""
+        return self.until if self.again_last_at is None else self.again_last_at
 
     def first_retained(self, why: str) -> Evidence:
         """Where its first row with the RETAIN flag stands."""

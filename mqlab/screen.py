@@ -182,8 +182,7 @@ def _clock(at: datetime | float, tz: tzinfo) -> str:
 
 def _relevant(changes: Sequence[Change], lead: Finding) -> Sequence[Change]:
     made = repairs(lead, changes)
-    names = [n for n in lead.subject.split(" -> ") if n]
-    near = [c for c in changes if c not in made and any(f" {n} " in f" {c.what} " for n in names)]
+    near = [c for c in changes if c not in made and any(f" {n} " in f" {c.what} " for n in lead.parties)]
     return [*made, *([c for c in near if c.at is not None] or near)][:3]
 
 

@@ -141,6 +141,12 @@ def test_a_poll_in_a_log_of_two_consumers_belongs_to_nobody_unless_its_line_says
     assert told_of(*two, client_id="c-2") == (at(900), "c-2", "g")
 
 
+def test_the_client_that_reads_a_brokers_counters_for_a_capture_is_none_of_the_incident():
+    ids = ("mqlab-af135ea4461041c6139a83a42b92cff6", "mqlab-rig", "app")
+    told = [("events", json.dumps(split(n) | {"client_id": name})) for n, name in enumerate(ids)]
+    assert [e.client_id for e in read(told).episodes] == ["mqlab-rig", "app"]
+
+
 def test_the_order_of_the_rows_changes_nothing():
     for seed in range(5):
         shuffled = rows()
@@ -202,15 +208,15 @@ def test_a_client_is_on_the_clock_of_the_mqtt_broker_that_it_connects_to():
 
 
 def written(seconds):
-    """The minute on a clock eight hours ahead."""
-    return datetime.fromtimestamp(at(seconds + EAST), UTC).strftime("%Y-%m-%d %H:%M")
+    """The second on a clock eight hours ahead."""
+    return datetime.fromtimestamp(at(seconds + EAST), UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def test_minutes_of_a_log_whose_lines_write_their_zone_are_read_in_it():
     broker = Source("3", "mosquitto.log", "/m/mosquitto.log", "mosquitto-log", Reading.LOG, Envelope.NONE, 100, None)
     zoned = replace(broker, zone_written=True)
     counted = {"source": broker.link, "class": "noise", "lines": 9, "bytes": 90, "line": 1,
-               "first_minute": written(0), "last_minute": written(300)}  # fmt: skip
+               "first_second": written(0), "last_second": written(300)}  # fmt: skip
     lines = [mqtt("client-connected", EAST + n, client=f"c{n}", offset=EAST, source=broker.link) for n in (1, 2)]
     odd = mqtt("client-connected", 3, client="c3", offset=0, source=broker.link)
     rows = [*lines, odd, ("coverage", json.dumps(counted))]

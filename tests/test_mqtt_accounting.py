@@ -64,6 +64,15 @@ def test_what_a_publisher_lost_is_what_none_of_the_receivers_noted():
     assert lost_by(given, {"somebody else", None}) is None
 
 
+def test_what_is_lost_is_counted_in_whole_messages_and_to_the_end_of_a_second_that_a_log_prints():
+    sent = noted(mail(lambda _, s: () if 4.1 <= s < 6.75 else ("app",), start=2, seconds=10))
+    given = facts(broker(LOG, last="10:05:00"), subscribed("app", "plant/#"), sent)
+    assert lost_by(given, None, at(4), at(6)) == 26
+    assert lost_by(given, None, at(4), at(5.5)) in range(13, 16)
+    assert isinstance(lost_by(given, None, at(4), at(5.5)), int)
+    assert lost_by(given, None, at(8), at(9)) == 0
+
+
 def test_what_was_published_before_a_receiver_noted_anything_is_not_lost():
     sent = noted(mail(lambda n, _: () if n < 40 or n == 60 else ("app",), start=2, seconds=10))
     given = facts(broker(LOG, last="10:05:00"), sent)

@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 from facts_builder import at, episode, facts, log
 from mqtt_builder import broker
-from mqtt_mail import ledger
+from mqtt_mail import came, ledger
 
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.known_errors import words
 from mqlab.rows import Shape
 from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
+from mqlab.words import room
 
 LOG = log("clients/gw.log", "mqtt-client-log")
 
@@ -108,17 +109,24 @@ def test_other_errors_of_clients_are_symptoms(text):
     assert symptoms(LOG, shapes=[shape(text)]) == [f"new ERROR shape, 5 lines, clients/gw.log:7  {text}"]
 
 
-COPIES = ledger("hall", "10:05:00 200 50 4 0 0")
+COPIES = (
+    ledger("hall", "10:05:00 200 50 4 0 0"),
+    came(
+        "10:05:01 10:05:09 100 hall:1\n10:05:03.5 10:05:07 40 hall:2\n10:05:04 10:05:05 10 hall:1 view:2", sender="feed"
+    ),
+)
 
 
 def test_copies_that_no_class_explains_are_a_symptom():
-    assert symptoms(COPIES) == ["50 of 200 messages reached received-hall more than once"]
+    (one,) = unexplained(facts(*COPIES), ())
+    known = {"at": at("10:05:03.5"), "again": 40, "messages": 150, "client": "received-hall"}
+    assert one.text == room("mqtt-symptoms")("copies", **known), "messages, and when the first of them was sent"
 
 
 @pytest.mark.parametrize("incident", ["bridge-loop", "overlapping-subscription", "client-id-takeover"])
 def test_copies_of_a_class_that_was_found_are_explained(incident):
-    assert symptoms(COPIES, findings=[finding(incident)]) == []
-    assert symptoms(COPIES, findings=[finding("session-queue-drop")]) != []
+    assert symptoms(*COPIES, findings=[finding(incident)]) == []
+    assert symptoms(*COPIES, findings=[finding("session-queue-drop")]) != []
 
 
 @pytest.mark.parametrize("flags", ["50 0", "0 50"])

@@ -14,15 +14,15 @@ from mqlab.units import moment
     ("log_ends", "material_ends", "known"),
     [
         ("10:30", "10:30", True),
-        ("10:20", "10:20:29", False),
-        ("10:20", "10:20:31", True),
+        ("10:20:29", "10:20:29", False),
+        ("10:20:31", "10:20:31", True),
         ("10:10", "10:30", False),
     ],
     ids=["goes on", "ends at once", "ends after half a minute", "its own log ends"],
 )
 def test_an_end_is_known_where_its_own_log_goes_on_for_half_a_minute(log_ends, material_ends, known):
     found = replace(split_loop(), started_at=moment(at("10:19:50")), ended_at=moment(at("10:20:00")))
-    read = facts(log(found.evidence[0].source, last=log_ends), log("other.log", last=material_ends[:5]))
+    read = facts(log(found.evidence[0].source, last=log_ends), log("other.log", last=material_ends))
 
     assert as_seen(found, read, (None, at(material_ends))).over is known
 
@@ -33,6 +33,19 @@ def test_what_lasted_for_long_must_be_away_for_longer():
 
     assert not as_seen(found, read, (None, at("10:25"))).over
     assert as_seen(found, facts(log(found.evidence[0].source, last="10:40")), (None, at("10:40"))).over
+
+
+@pytest.mark.parametrize(
+    ("back", "log_ends", "known"),
+    [("10:20:01", "10:20:14", True), ("10:20:01", "10:20:08", False), ("10:19", "10:20:14", False)],
+    ids=["goes on", "ends at once", "it went on after that"],
+)
+def test_what_ended_with_its_cause_is_over_sooner(back, log_ends, known):
+    seen = {"started_at": moment(at("09:00:00")), "ended_at": moment(at("10:20:00"))}
+    found = replace(split_loop(), **seen, cause_ended_at=moment(at(back)))
+    read = facts(log(found.evidence[0].source, last=log_ends))
+
+    assert as_seen(found, read, (None, at(log_ends))).over is known
 
 
 def test_nothing_begins_before_the_first_line_or_ends_after_the_last():

@@ -14,6 +14,7 @@ from mqlab.delivery.log_audit import log_rows
 from mqlab.delivery.rows import GroupRow, Outcome
 from mqlab.findings import Certainty
 from mqlab.rows import Client, Delivery, Tally
+from mqlab.shared.copies import ledgers_of
 from mqlab.views.audit_json import commands_for
 
 GROUP, TOPIC = "order_sync", "orders"
@@ -157,3 +158,10 @@ def test_queues_that_ledgers_number_are_those_of_the_software_that_is_there(soft
     noted = part("sent", 0, 99, "10:00", "10:20", queue="0", source=NOTED)
     (one,) = audits(facts(noted, rows, replace(log("logs/broker.log"), software=software)))
     assert one.missing[0].key == key
+
+
+def test_ledgers_that_are_named_after_a_members_log_are_its_groups():
+    allocated = episode("queues-allocated", 0, "clients/app-1/rocketmq_client.log", group=GROUP, system="rocketmq")
+    every = ("clients/app-1-processed.csv", "clients/app-1/processed.csv", "clients/app-10-processed.csv")
+    found = ledgers_of(facts(allocated, [tally(source) for source in every]), GROUP, TOPIC)
+    assert found == set(every[:2])

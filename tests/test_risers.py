@@ -141,6 +141,17 @@ def test_a_counter_that_is_printed_only_when_it_changes_did_not_rise_meanwhile()
     assert told(risers(facts(sys))) == [("mqtt.publish_dropped", "", 0, 30, 100, 110)]
 
 
+def test_values_that_were_printed_together_are_one_sample():
+    clock = counter("mqtt.messages_sent", (30, 5))
+    near = tuple((at(100 + after / 1000), 1.0 * after) for after in range(1, 9))
+    other = replace(clock, name="mqtt.heap_bytes", points=((at(0), 1.0), *near))
+    for moments, risen in (([(0, 5), (100, 900), (110, 5)], []), ([(0, 5), (100, 900), (140, 5)], [900])):
+        stored = replace(clock, name="mqtt.stored_bytes", points=tuple((at(n), float(v)) for n, v in moments))
+        sys = [replace(s, original=f"$SYS/broker/{s.name}") for s in (clock, other, stored)]
+        found = [riser for riser in risers(facts(sys)) if riser.quantity == "mqtt.stored_bytes"]
+        assert [riser.after for riser in found] == risen, "one print alone is an outlier"
+
+
 def test_lag_and_log_volume_are_measured_too():
     snapshots = positions("at group topic queue committed end\n" + "\n".join(
         f"10:{minute:02d}:00 etl orders 0 {1000 * minute} {1000 * minute + (5 if minute < 8 else 900)}"

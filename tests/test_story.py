@@ -41,10 +41,13 @@ def test_the_summary_says_what_when_how_bad_and_how_it_ended():
     )
 
 
-def test_what_lasted_less_than_a_second_is_told_as_a_moment():
+def test_what_began_and_ended_within_one_second_was_at_a_moment():
     loop = split_loop()
-    brief = replace(loop, ended_at=loop.started_at + timedelta(seconds=0.496))
-    assert told(diagnosis(brief)).summary[0].startswith("At 2026-11-21 12:20:44 UTC, a producer resent")
+    begin = loop.started_at.replace(microsecond=0)
+    for seconds, until in ((0.4, False), (1.4, True)):
+        short = replace(loop, started_at=begin, ended_at=begin + timedelta(seconds=seconds))
+        values = told(diagnosis(short)).summary[0].values
+        assert (values["since"], values["until"] is not None) == (begin, until)
 
 
 def test_healthy_and_undetermined_material_have_a_summary_and_no_cause():

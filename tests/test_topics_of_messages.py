@@ -4,7 +4,7 @@ import pytest
 from facts_builder import episode, positions, rows_of
 from message_builder import fates, part
 
-from mqlab.assembly.messages import titled
+from mqlab.assembly.messages import placed, titled
 from mqlab.facts import Facts
 
 ACKED = """
@@ -97,3 +97,28 @@ def test_what_two_groups_handled_has_the_only_topic():
     other = READ.replace("viewer", "archive")
     facts = Facts(fates=(*fates(READ, topic=""), *fates(other, topic="")), positions=HELD)
     assert topics(facts) == (["orders"] * 2, [])
+
+
+def at_brokers(*queues):
+    """What RocketMQ's tools tell of a topic's queues, and ledgers that only number them."""
+    told = positions(
+        "at group topic queue committed end\n" + "\n".join(f"10:05 bills orders {q} 50 100" for q in queues)
+    )
+    found = placed(
+        Facts(fates=fates(ACKED, topic="orders"), parts=(part("acked", 0, 99, "10:00", "10:05"),), positions=told)
+    )
+    return [fate.queue for fate in found.fates], [row.queue for row in found.parts]
+
+
+@pytest.mark.parametrize(
+    ("queues", "queue"),
+    [
+        (("broker-a/0", "broker-a/1"), "broker-a/0"),
+        (("broker-a/0", "broker-b/0"), "0"),
+        (("0", "1"), "0"),
+        (("broker-a/0", "0"), "0"),
+    ],
+    ids=["one broker", "two brokers", "partitions of Kafka", "both"],
+)
+def test_a_queue_that_a_ledger_numbers_is_that_of_the_only_broker_of_its_topic(queues, queue):
+    assert at_brokers(*queues) == ([queue], [queue])

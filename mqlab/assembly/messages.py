@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from mqlab.assembly.rows import Quoted, cited, moment, seconds, text
 from mqlab.clocks.zones import MICRO, Instant, Row
@@ -42,6 +42,31 @@ def parts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> Iter
             first=cited(source, row["first_line"], paths, quoted), last=cited(source, row["last_line"], paths, quoted),
             taken_at=seconds(row, "taken_at"), **told,
         )  # fmt: skip
+
+
+def placed(facts: Facts) -> Facts:
+    """*facts* in which a queue that a ledger only numbers is that of the only broker that has its topic.
+
+    RocketMQ numbers the queues of a topic at each broker, and its tools tell of both.
+    """
+    brokers: dict[str, set[str]] = defaultdict(set)
+    for position in facts.positions:
+        brokers[position.topic].add(position.queue.rpartition("/")[0])
+    only = {topic: next(iter(names)) for topic, names in brokers.items() if len(names) == 1 and "" not in names}
+    return replace(
+        facts,
+        fates=tuple(_at_broker(row, only) for row in facts.fates),
+        parts=tuple(_at_broker(row, only) for row in facts.parts),
+        tallies=tuple(_at_broker(row, only) for row in facts.tallies),
+        deliveries=tuple(_at_broker(row, only) for row in facts.deliveries),
+    )
+
+
+_Placed = TypeVar("_Placed", Fate, Part, Tally, Delivery)
+
+
+def _at_broker(row: _Placed, only: Mapping[str, str]) -> _Placed:
+    return replace(row, queue=f"{only[row.topic]}/{row.queue}") if row.topic in only and row.queue.isdigit() else row
 
 
 def titled(facts: Facts) -> Facts:
@@ -133,6 +158,7 @@ def receipts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> I
             file="" if file == row["source"] else paths[file],
             retained_line=row.get("retained_line"), retained_text=quoted.get((file, row.get("retained_line") or 0), ""),
             last_at=None if row.get("last_at") is None else row["last_at"] / MICRO,
+            again_last_at=None if row.get("again_last_at") is None else row["again_last_at"] / MICRO,
         )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from mqlab.facts import Episode, Position, Series, Setting, span
 from mqlab.findings import Evidence
 from mqlab.formats import exporters
 from mqlab.material.names import without_moment
+from mqlab.models.mqtt import OWN_CLIENT
 from mqlab.sources import Source
 from mqlab.units import NO_DATE
 
@@ -109,8 +110,12 @@ class Gathered:
 
 
 def episodes(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> tuple[Episode, ...]:
-    """An episode for each row of thinned EVENTS; *path* gives the path that evidence cites."""
-    return tuple(sorted((_episode(row, path(row), instant) for row in rows), key=_by_time))
+    """An episode for each row of thinned EVENTS; *path* gives the path that evidence cites.
+
+    What tells of the client with which mqlab itself read a broker's counters is no part of an incident.
+    """
+    others = (row for row in rows if not OWN_CLIENT.fullmatch(row.get("client_id") or ""))
+    return tuple(sorted((_episode(row, path(row), instant) for row in others), key=_by_time))
 
 
 def _episode(row: Row, path: str, instant: Instant) -> Episode:

@@ -47,10 +47,11 @@ def _by_rules(facts: Facts) -> Result:
     if not every:
         unseen = [r for r in denials.unseen(facts) if r.messages]
         return Result(_findings(facts, unseen, Certainty.LIKELY)) if unseen else _without(facts)
-    gone = [r for r in every if not r.arrived]
+    mended = (denials.before_reload(facts, r) for r in every if r.arrived)
+    gone = [*(r for r in every if not r.arrived), *(r for r in mended if r is not None)]
     if not gone:
         return Result(rejected=say("arrive", names=_topics(every)))
-    if not _others_arrive(facts, every):
+    if not _others_arrive(facts, every) or not all(_others_came(facts, r) for r in gone):
         return Result(missing=(say("no-allowed"),))
     return Result(_findings(facts, gone, Certainty.PROVEN))
 
@@ -64,6 +65,10 @@ def _findings(facts: Facts, own: Sequence[Refused], certainty: Certainty) -> tup
 
 def _without(facts: Facts) -> Result:
     """Nothing is refused: clear where rules or whole ledgers show it."""
+    if before := [r for r in denials.until_reload(facts) if _others_came(facts, r)]:
+        told = {"names": _topics(before), "at": before[0].reloaded}
+        lost = sum(r.messages for r in before)
+        return Result(missing=(say("no-file-before", **told),), seen=say("until-reload", messages=lost, **told))
     unheard = denials.unheard(facts)
     if unheard:
         return Result(missing=(say("no-receivers", clients=unheard),), seen=say("wanted", clients=unheard))
@@ -97,6 +102,14 @@ def _others_arrive(facts: Facts, every: Sequence[Refused]) -> bool:
     return any(f.received for f in allowed) or any(elsewhere)
 
 
+def _others_came(facts: Facts, refusal: Refused) -> bool:
+    """Whoever would have these messages got others before the rules were loaded again, where they were."""
+    if refusal.reloaded is None:
+        return True
+    others = (f for (_, topic), own in denials.published(facts).items() if topic != refusal.topic for f in own)
+    return any(refusal.ledgers & dict(f.received).keys() and f.first_at < refusal.reloaded for f in others)
+
+
 def _by_lines(facts: Facts, denied: Denied) -> Result:
     name = denied.client_id
     if denied.kind == PUBLISH and not denied.closed and denied.failed >= max(1, denied.messages):
@@ -123,6 +136,7 @@ def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Cer
             "users": users,
             "names": _topics(own),
             "writes": own[0].access == WRITE,
+            "reloaded": own[0].reloaded,
             "proven": certainty is Certainty.PROVEN,
         },
         measures={

@@ -15,6 +15,7 @@ from dataclasses import replace
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
+from mqlab.mqtt import circles
 from mqlab.mqtt.circles import ROUNDS, Case, Closed, cases, missing, ring, suspect
 from mqlab.mqtt.connections import Connection
 from mqlab.mqtt.copies import first_copy, receivers
@@ -83,13 +84,24 @@ def _slots(facts: Facts, case: Case) -> dict[str, Value]:
     if isinstance(case.way, Closed):
         names = [link.bridge.name for link in case.way.links]
         one, other = case.way.brokers
-        return {"one": one, "other": other, "links": names, "second": names[1], "carried": case.way.topics, **counts}
+        links = {"links": names, "second": names[1], "carried": case.way.topics, **_repaired(facts, case, case.way)}
+        return {"one": one, "other": other, **links, **counts}
     if case.way is not None:
         return {"client": case.way.client, **counts}
     came, both = _suspect(facts, case), ring(facts, case.circling) or ()
     readers = dict(zip(("reads_one", "reads_other"), (_reader(s) for s in both), strict=False))
     begun = {"suspected": came.client_id, "connected": came.since} if came is not None else {}
     return {**readers, **begun, **counts}
+
+
+def _repaired(facts: Facts, case: Case, way: Closed) -> dict[str, Value]:
+    """Which bridge is gone since its broker started anew, where nothing goes round any more."""
+    given_up = circles.given_up(facts)
+    gone = [(given_up[link.bridge][1], link.bridge) for link in way.links if link.bridge in given_up]
+    if case.ongoing or not gone:
+        return {}
+    start, bridge = gone[0]
+    return {"gone": bridge.name, "without": bridge.here, "restarted": start.first_at}
 
 
 def _reader(subscription: Subscription) -> Text:

@@ -87,7 +87,7 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (since, None if _goes_on(facts, war) else until),
         ongoing=_goes_on(facts, war),
-        slots=_slots(facts, war) | {"lost": None if lost is None else round(lost)},
+        slots=_slots(facts, war) | _stopped(facts, war) | {"lost": lost},
         measures={
             "takeovers": war.takeovers,
             "period_seconds": war.period,
@@ -166,6 +166,19 @@ def _goes_on(facts: Facts, war: War) -> bool:
     last = facts.covered_until(sources) or 0.0
     lives = [b - a for a, b in pairwise(war.moments)]
     return last - war.moments[-1] < max(GRID, 2 * max(lives, default=0.0))
+
+
+def _stopped(facts: Facts, war: War) -> dict[str, Value]:
+    """Which of two programs ended its last connection itself, by its own log, and when; the other one's lasts."""
+    if war.judged.known_by != "logs" or _goes_on(facts, war):
+        return {}
+    own = by_own_log(facts).get(war.client_id, ())
+    lasts = [c for party in war.judged.parties for c in [c for c in own if c.source in party][-1:]]
+    ended = [c for c in lasts if c.ended == "normal" and c.until is not None and c.until >= war.moments[-1] - EDGE]
+    others = [c for c in lasts if c not in ended]
+    if len(ended) != 1 or len(others) != 1 or others[0].until is not None:
+        return {}
+    return {"stopped": base_name(ended[0].source), "stopped_at": ended[0].until}
 
 
 def _evidence(facts: Facts, war: War) -> tuple[Evidence, ...]:

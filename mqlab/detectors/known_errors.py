@@ -21,7 +21,7 @@ from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.known_errors import WORKS_AGAIN, KnownError, of_class
+from mqlab.known_errors import WORKS_AGAIN, KnownError, known_errors, of_class
 from mqlab.mqtt.reconnects import links
 from mqlab.rocketmq.name_servers import is_name_server
 from mqlab.rows import GRID
@@ -188,7 +188,11 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
             continue
         if incident == _UNREACHABLE and _is_of_its_link(facts, episode):
             continue
-        if error and not any(_is_before(other, episode) for other in _causes(facts, error, episode)):
+        if (
+            error
+            and not _names_its_cause(facts, error, episode)
+            and not any(_is_before(other, episode) for other in _causes(facts, error, episode))
+        ):
             by_source.setdefault(episode.source, []).append((error, episode))
     known = benign_lines.starts(facts)
     for source, told in by_source.items():
@@ -199,6 +203,26 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
         at_begin = goes_on and all(not error.fatal and known.at_begin(e, _worked(facts, e)) for error, e in left)
         if not (at_begin or (left and _is_one_that_passed(facts, left))):
             yield from left
+
+
+_CAUSED, _BELOW = "Caused by:", 60
+"""How a line begins that names the cause of an exception, and in how many lines below its head: a stack trace has
+some fifty. Judgement, no default behind it."""
+
+
+def _names_its_cause(facts: Facts, error: KnownError, episode: Episode) -> bool:
+    """It is vague, and another known error stands below it as its cause, once for each: that one is told."""
+    if not error.vague:
+        return False
+    kinds = {other.kind for other in known_errors().values()} - {error.kind}
+    causes = [
+        other
+        for other in facts.of_kind(*sorted(kinds))
+        if other.source == episode.source
+        and other.first.text.lstrip().startswith(_CAUSED)
+        and 0 < (other.first.line or 0) - (episode.first.line or 0) <= _BELOW
+    ]
+    return any(other.count >= episode.count for other in causes)
 
 
 _UNREACHABLE = "broker-unreachable"
@@ -283,7 +307,8 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     again = cleared or span(e.first_at for e in (*well, *connected))[1]
     is_open = not (well or connected) and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
     goes_on = since != until or any(up_to is None for _, up_to in _alarms(facts, said))
-    who = _names(owner(facts, e) or e.group or base_name(e.source) for _, e in said)
+    called = _called(facts, [e for _, e in said])
+    who = _names(called[e] for _, e in said)
     own = [e for error, e in said if error is lead]
     about = _names(e.peer or e.topic for e in own)
     first, last = span(at for e in own for at in (e.first_at, e.last_at))
@@ -296,7 +321,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         since=first,
         until=last,
         once=clock(first) == clock(last),
-        who=_names(owner(facts, e) or e.group or base_name(e.source) for e in own),
+        who=_names(called[e] for e in own),
         about=about,
         cleared=cleared,
         well=bool(well),
@@ -455,6 +480,18 @@ def _evidence(said: tuple[_Said, ...], lead: KnownError) -> tuple[Evidence, ...]
     firsts = {error: episode.first for error, episode in reversed(said) if error is not lead}
     places += [place.because(error.means) for error, place in firsts.items()]
     return tuple({(p.source, p.line): p for p in reversed(places)}.values())[::-1][: _SHOWN + 1]
+
+
+def _called(facts: Facts, every: Sequence[Episode]) -> dict[Episode, str]:
+    """Who says each: a client that two logs tell of, such as its program's and its library's, has one name.
+
+    A library writes to a file in the folder that is named after the program: ``scan.log`` and ``scan/client.log``.
+    """
+    own = {e: owner(facts, e) or e.group for e in every}
+    programs = {
+        f"{folder(e.source)}/{base_name(e.source)}".lstrip("/"): base_name(e.source) for e in every if not own[e]
+    }
+    return {e: programs.get(folder(e.source)) or own[e] or base_name(e.source) for e in every}
 
 
 def _names(found: Iterator[str | None]) -> list[str]:

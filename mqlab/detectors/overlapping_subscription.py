@@ -35,6 +35,8 @@ def detect(facts: Facts) -> Result:
     found = overlaps.doubled(facts)
     if found:
         return Result(tuple(_finding(facts, overlap) for overlap in found))
+    if unknown := overlaps.copied_at_once(facts):
+        return Result(missing=(say("no-filters", clients=unknown),))
     ledgers = {ledger.client: ledger for ledger in receivers(facts)}
     traced = accounting.went_out(facts, None)
     pairs = list(overlaps.overlapping(facts))
@@ -80,8 +82,9 @@ def _when(facts: Facts, overlap: Doubled) -> tuple[float | None, float | None, b
         return None, None, True
     copied = overlap.receiver.copied()
     ongoing = copied[-1].at >= overlap.receiver.receipts[-1].at - GRID
-    sent = (flow.first_at for flow in facts.topic_flows if flow.topic in overlap.copies)
-    return max(copied[0].at, min(sent, default=copied[0].at)), copied[-1].at + GRID, ongoing
+    source, often = overlap.receiver.source, overlap.copies
+    own = [f for f in facts.topic_flows if f.topic and dict(f.received).get(source, 0) == often.get(f.topic)]
+    return max(copied[0].at, min(f.first_at for f in own)), max(f.last_at for f in own), ongoing
 
 
 def _traced(facts: Facts, overlap: Doubled) -> bool:

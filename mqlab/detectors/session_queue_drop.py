@@ -73,6 +73,7 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
         case.client_id,
         Certainty.PROVEN if proofs else Certainty.LIKELY,
         case.span or (None, None),
+        cause_ended=_came_back(case),
         slots={
             "state": state,
             **_absence(case),
@@ -82,6 +83,7 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
             "needed": case.limit + round(lost) if case.limit and lost and len(case.away) == 1 else None,
             "kept": None if case.kept == MIXED else case.kept,
             "proofs": proofs,
+            "sharing": case.sharing,
             "stands": round(case.stands) if case.stands else None,
         },
         measures={
@@ -121,6 +123,14 @@ def _absence(case: QueueCase) -> dict[str, Value]:
     spans = [(a, b) for a, b in case.away if case.span is None or (a <= case.span[1] and case.span[0] <= b)]
     gone, back = spans[0] if spans else (BEGIN, END)
     return {"gone": None if gone == BEGIN else gone, "back": None if back == END else back}
+
+
+def _came_back(case: QueueCase) -> float | None:
+    """When the client was back from the last absence in which the queue dropped; None where it was not away, or is."""
+    if not case.was_away or case.span is None:
+        return None
+    back = max((b for a, b in case.away if a <= case.span[1] and case.span[0] <= b), default=END)
+    return None if back == END else back
 
 
 def _evidence(facts: Facts, case: QueueCase) -> Iterator[Evidence]:

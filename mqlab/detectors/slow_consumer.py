@@ -190,13 +190,17 @@ def _slowest(rise: Stretch) -> Mapping[str, str]:
 def _of_clients(facts: Facts) -> Result:
     """What ledgers of receivers say about each client, and what lists of clients say."""
     known, lists = paces(facts), sessions.rows(facts)
-    full = tuple(f for client, rows in lists.items() for f in _listed_finding(facts, client, rows))
-    result = together([*(_of_client(facts, pace) for pace in known), Result(full)])
+    listed_full = tuple(f for client, rows in lists.items() for f in _listed_finding(facts, client, rows))
+    result = together([*(_of_client(facts, pace) for pace in known), Result(listed_full)])
     if result != CLEAR:
         return result
-    unseen = [c.client_id for c in queue_cases(facts) if c.lines and not c.was_away and c.missing is None]
-    if unseen:
-        return Result(missing=(say("no-receipts", clients=unseen),))
+    judged = {pace.case.client_id for pace in known}
+    full = [c for c in queue_cases(facts) if c.lines and not c.was_away and c.client_id not in judged]
+    unseen = [c.client_id for c in full if c.missing is None]
+    sharing = [c.client_id for c in full if c.missing is not None and c.sharing]
+    if unseen or sharing:
+        wanted = (("no-receipts", unseen), ("no-filters", sharing))
+        return Result(missing=tuple(say(key, clients=clients) for key, clients in wanted if clients))
     if known or lists or brokers.tells_of_drops(facts):
         return CLEAR
     return Result(missing=(say("no-times"),))

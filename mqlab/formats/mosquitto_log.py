@@ -106,6 +106,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _own("publish-denied", _publish("Denied PUBLISH from") + r"\(\d+ bytes\)\)"),
     _own("client-unsubscribed", r"Received UNSUBSCRIBE from (?P<client_id>.+?)"),
     _own("broker-starting", r"mosquitto version (?P<reason>\S+) (?:\(.*\) )?starting"),
+    _own("settings-reloaded", r"Reloading config\."),
     _own("recovered", r"mosquitto version (?P<reason>\S+) (?:\(.*\) )?running"),
     _own("listens-locally", r"Starting in local only mode\. .*"),
     _own("broker-stopping", r"mosquitto version (?P<reason>\S+) (?:\(.*\) )?terminating"),

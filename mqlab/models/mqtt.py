@@ -31,6 +31,8 @@ from math import inf, sqrt
 from mqlab.models.kafka_defaults import Version
 from mqlab.units import Interval
 
+OWN_CLIENT = re.compile(r"mqlab-[0-9a-f]{32}")
+"""Client ids with which mqlab itself connects (``mqlab.gather.mqtt``)."""
 PING_TIMEOUT = 10.0
 """Seconds that paho Go waits for an answer to its ping, by default."""
 ANSWERED = 2

@@ -43,7 +43,7 @@ class Onset:
     after: float
     """Medians of the level before and of all that came after; of the burst alone where it passed."""
     lasting: bool
-    """The last samples are still at the new level."""
+    """The last samples are still at the new level, or have come back from it by less than half."""
     reached: float
     """What the first sample at the new level measured."""
 
@@ -94,7 +94,11 @@ def _from(points: Sequence[tuple[float, float]], place: int, before: float, room
     if first < LEAST:
         return None
     over = next((n for n in range(place, len(sides)) if sides[n] != sides[place]), len(sides))
-    lasting = _side(median(value for _, value in points[-LASTS:]) - before, room) == sides[place]
+    last, half = median(value for _, value in points[-LASTS:]), median(value for _, value in points[first:]) - before
+    lasting = _side(last - before, room) == sides[place] and abs(last - before) >= abs(half) / 2
+    if not lasting and over == len(sides):
+        # It fell back to a level of its own, far from the one that it had come to.
+        over = 1 + max(n for n in range(first, len(points)) if abs(points[n][1] - before) >= abs(half) / 2)
     after = median(value for _, value in points[first : None if lasting else over])
     since = next(n for n in range(first - 1, -1, -1) if n == 0 or (points[n][1] - before) * sides[place] <= 0)
     return Onset(points[since][0], points[first][0], before, after, lasting, points[first][1])

@@ -16,7 +16,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, shared
-from mqlab.mqtt.brokers import EDGE
+from mqlab.mqtt.brokers import EDGE, WHOLE_SECONDS
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import BEGIN, END, sessions
 from mqlab.mqtt.subscriptions import (
@@ -27,7 +27,7 @@ from mqlab.mqtt.subscriptions import (
     share_groups,
     subscriptions,
 )
-from mqlab.rows import Flow, TopicFlow
+from mqlab.rows import Flow, TopicFlow, portion
 from mqlab.units import Interval
 
 
@@ -93,10 +93,7 @@ class Row:
 
     def within(self, since: float, until: float) -> float:
         """How many of its messages were published in that time, if they were spread evenly."""
-        if since <= self.first_at and self.last_at <= until:
-            return float(self.messages)
-        common = min(until, self.last_at) - max(since, self.first_at)
-        return self.messages * min(1.0, common / (self.last_at - self.first_at)) if common > 0 else 0.0
+        return self.messages * portion(self.first_at, self.last_at, since, until)
 
     def certain(self, since: float, until: float) -> Interval:
         """The same with bounds: where it lies across an edge, its smaller part may be empty, or twice as large."""
@@ -201,22 +198,25 @@ def accounts(facts: Facts) -> tuple[Account, ...]:
 
 def lost_by(
     facts: Facts, publishers: Collection[str | None] | None, since: float = BEGIN, until: float = END
-) -> float | None:
+) -> int | None:
     """Messages of *publishers* that no receiver of them noted, though they had no failure; None where nothing tells.
+
+    A moment that ends the time and prints whole seconds is any in that second.
 
     What is lost before the broker is lost to all: what one receiver alone lacks is another story, and so is what was
     published before the first message that it noted. Among the publishers, None stands for ledgers that are named
     after no client; by default it is everybody.
     """
     missing: dict[str, float] = {}
+    end = until + WHOLE_SECONDS if until.is_integer() else until
     for account in (account for account in accounts(facts) if account.ledgers):
         there = max(since, min((r.first_at for r in account.rows if r.copies), default=since))
         for sender in {r.sender for r in account.rows}:
             if publishers is None or client_of(facts, sender) in publishers:
                 own = replace(account, rows=tuple(r for r in account.rows if r.sender == sender))
-                likely = own.missing(there, until).likely
+                likely = own.missing(there, end).likely
                 missing[sender] = min(likely, missing.get(sender, likely))
-    return sum(missing.values()) if missing else None
+    return round(sum(missing.values())) if missing else None
 
 
 FlowRow = TypeVar("FlowRow", bound=Flow | TopicFlow)
@@ -249,6 +249,26 @@ def _shares(facts: Facts, client: str) -> bool:
         if theirs and not any(mine & dict(f.received).keys() for f in theirs):
             return True
     return False
+
+
+def untold_groups(facts: Facts) -> tuple[Account, ...]:
+    """Clients that share the messages of their topics in a group that nobody tells of: together, as one receiver."""
+    every = receiving_ledgers(facts)
+    told = {client for account in accounts(facts) for client in account.clients}
+    found: list[tuple[set[str], set[str | None]]] = []
+    for client in (client for client in every if client not in told and _shares(facts, client)):
+        mine = set(every[client])
+        clients, topics = {client}, {f.topic for f in facts.topic_flows if mine & dict(f.received).keys()}
+        for other in [one for one in found if one[1] & topics]:
+            found.remove(other)
+            clients, topics = clients | other[0], topics | other[1]
+        found.append((clients, topics))
+    return tuple(_together(facts, {c: every[c] for c in sorted(clients)}) for clients, _ in found if len(clients) > 1)
+
+
+def _together(facts: Facts, ledgers: Mapping[str, tuple[str, ...]]) -> Account:
+    rows = tuple(_rows(facts, (), frozenset(source for own in ledgers.values() for source in own)))
+    return Account(", ".join(ledgers), None, (), ledgers, rows, _known_until(facts, (), ledgers))
 
 
 def _account(facts: Facts, name: str, group: ShareGroup | None, own: Sequence[Subscription]) -> Account:

@@ -7,7 +7,7 @@ each round comes later than the one before.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -96,6 +96,27 @@ def bridges(facts: Facts) -> tuple[ConfiguredBridge, ...]:
         there = _entered(facts, (), name, here) or _at(facts, lines[0].reason or "", here)
         found.append(ConfiguredBridge(Bridge(name, here, there, ()), (), tuple(lines)))
     return tuple(sorted(found, key=lambda link: (link.bridge.here, link.bridge.name)))
+
+
+_OPENS = 10.0
+"""Seconds from the start of a broker in which it tries its bridges for the first time: mosquitto does as it starts.
+Judgement, no default behind it."""
+
+
+def given_up(facts: Facts) -> Mapping[Bridge, tuple[Episode, Episode]]:
+    """Bridges that a broker did not open any more when it started again: the last line of each, and that start."""
+    ends = {c.source: c.last_at for c in facts.coverage if c.last_at is not None}
+    starts = [(e.first_at, e) for e in facts.of_kind("broker-starting") if e.first_at is not None]
+    found: dict[Bridge, tuple[Episode, Episode]] = {}
+    for link in bridges(facts):
+        lines = [(e.last_at, e) for e in link.lines if e.kind == "bridge-connecting" and e.last_at is not None]
+        if not lines:
+            continue
+        until, last = max(lines, key=lambda line: line[0])
+        after = [(at, e) for at, e in starts if e.source == last.source and at > until]
+        if after and ends.get(last.source, until) >= after[0][0] + _OPENS:
+            found[link.bridge] = (last, after[0][1])
+    return found
 
 
 def _several(facts: Facts) -> bool:
@@ -239,7 +260,7 @@ def _circling(facts: Facts, ledger: Receiver) -> Circling | None:
     again_at_home = any(sender.again and sender.source == flow.sender for sender in senders(facts))
     if max(r.again_seconds for r in copied[half:]) <= early or again_at_home:
         return None
-    until = min(copied[-1].at + GRID, max(flow.first_at, ledger.receipts[-1].at + GRID))
+    until = max(flow.first_at, copied[-1].again_until)
     begun = min(f.first_at for f in facts.flows if dict(f.received).get(ledger.source, 0) > 1)
     return Circling(ledger, copies, flow, distinct(facts, ledger.source), max(copied[0].at, begun), until)
 
@@ -256,14 +277,22 @@ def republishers(facts: Facts) -> tuple[Receiver, ...]:
     return tuple(found)
 
 
-def _taken(facts: Facts, since: float | None) -> Iterator[Taken]:
-    """What each broker took in after *since*, or in all, by its own counter; a new start counts from zero again."""
+def _taken(facts: Facts, opened: float | None, around: tuple[float, float] | None) -> Iterator[Taken]:
+    """What each broker took in since its bridge was *opened*, or in all, by its own counter.
+
+    Where messages went round is known, it is counted in that time *around*, which may be told on another clock. A new
+    start counts from zero again; it may be what broke the circle.
+    """
     for series in facts.named("mqtt.publish_received"):
         first, last = series.points[0][0], series.points[-1][0]
-        start = first if since is None else max(first, since)
+        start = first if opened is None else max(first, opened)
+        if around is not None and around[0] < last and around[1] > start:
+            start = max(start, around[0])
+            falls_at = (at for (at, high), (_, low) in pairwise(series.points) if low < high and at > start)
+            last = min(around[1], last, next(falls_at, last))
         rate = pace(series, start, last)
         if rate is not None:
-            counted = [point for point in series.points if point[0] >= start]
+            counted = [point for point in series.points if start <= point[0] <= last]
             falls = max((n for n, (one, two) in enumerate(pairwise(counted), 1) if two[1] < one[1]), default=0)
             mostly = _mostly(counted[falls:]) or between(rate, ())
             name, sent = broker_of(facts, series.source) or series.source, _published(facts, start, last)
@@ -346,14 +375,16 @@ def cases(facts: Facts) -> tuple[Case, ...]:
 def _case(facts: Facts, way: Way | None, round_trips: tuple[Circling, ...]) -> Case:
     opened = way.since if isinstance(way, Closed) else None
     own = tuple(c for c in round_trips if opened is None or c.until > opened)
-    counted = tuple(t for t in _taken(facts, opened) if not isinstance(way, Closed) or t.broker in way.brokers)
-    first = min((c.since for c in own), default=None)
-    until = max((c.until for c in own), default=None) or max((t.series.points[-1][0] for t in counted), default=None)
-    end = max((c.receiver.receipts[-1].at for c in own), default=None)
-    ongoing = until is None or end is None or until >= end
-    certainty = _certainty(way, own, counted)
     # A link may break when the other one comes up: what counts is the first message that goes round.
-    since = max((at for at in (opened, first) if at is not None), default=None)
+    since = max((at for at in (opened, min((c.since for c in own), default=None)) if at is not None), default=None)
+    last = max((c.until for c in own), default=None)
+    around = (since, last) if since is not None and last is not None else None
+    taken = _taken(facts, opened, around)
+    counted = tuple(t for t in taken if not isinstance(way, Closed) or t.broker in way.brokers)
+    until = last or max((t.series.points[-1][0] for t in counted), default=None)
+    end = max((c.receiver.receipts[-1].until for c in own), default=None)
+    ongoing = until is None or end is None or until >= end - GRID
+    certainty = _certainty(way, own, counted)
     return Case(way, own, counted, since, until, ongoing, certainty)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.memo import per_facts
@@ -18,11 +18,11 @@ from mqlab.models.mqtt import matches, shared
 from mqlab.mqtt import brokers, connections
 from mqlab.mqtt import subscriptions as mqtt_subscriptions
 from mqlab.mqtt.accounting import Account, accounts
-from mqlab.mqtt.brokers import EDGE, NEAR, SKEW, agree
+from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, SKEW, agree
 from mqlab.mqtt.copies import client_of
-from mqlab.mqtt.sessions import END
+from mqlab.mqtt.sessions import BEGIN, END
 from mqlab.mqtt.subscriptions import Party, internal, receiving_ledgers, subscriber_of, subscriptions
-from mqlab.rows import GRID, TopicFlow
+from mqlab.rows import GRID, TopicFlow, portion
 
 _PATTERN = "pattern-"
 
@@ -43,6 +43,8 @@ class Refused:
     """Messages that were published to it without a failure, by what became of them."""
     ledgers: frozenset[str]
     """Ledgers that would have them."""
+    reloaded: float | None = None
+    """When the broker loaded its rules again; only messages before are meant, and those after it arrive."""
 
     @property
     def messages(self) -> int:
@@ -149,6 +151,56 @@ def _subscribed(account: Account, topic: str) -> bool:
 
 def _users(parties: Sequence[Party]) -> tuple[str, ...]:
     return tuple(sorted({user or "anonymous" for user, _ in parties}))
+
+
+def before_reload(facts: Facts, refusal: Refused) -> Refused | None:
+    """What was refused until the broker loaded its rules again, after which messages arrive; None where nothing was.
+
+    The file in the material may be the one before, or the one after.
+    """
+    arrived = [f.first_at for f in refusal.flows if refusal.ledgers & dict(f.received).keys()]
+    loads = [e.first_at for e in facts.of_kind("settings-reloaded") if e.system == "mqtt" and e.first_at is not None]
+    at = max((load for load in loads if arrived and load <= min(arrived)), default=None)
+    if at is None:
+        return None
+    lost = tuple(cut for flow in _gone(facts, refusal) if (cut := _until(flow, min(arrived))).messages)
+    return replace(refusal, flows=lost, reloaded=at) if sum(f.messages for f in lost) >= LEAST else None
+
+
+def _until(flow: TopicFlow, end: float) -> TopicFlow:
+    """Those of its messages that were published before *end*."""
+    before = round(flow.messages * portion(flow.first_at, flow.last_at, BEGIN, end))
+    return replace(flow, messages=before, last_at=min(flow.last_at, end))
+
+
+def _gone(facts: Facts, refusal: Refused) -> Iterator[TopicFlow]:
+    """Its messages in no ledger that would have them: by time where its publisher has no other topic."""
+    topics = [topic for sender, topic in published(facts) if sender == refusal.sender]
+    alone = [f for f in facts.flows if f.sender == refusal.sender and not f.failed] if len(topics) == 1 else []
+    by_time = (
+        replace(
+            refusal.flows[0],
+            messages=f.messages,
+            received=f.received,
+            first_at=f.first_at,
+            last_at=f.last_at,
+            first=f.first,
+            last=f.last,
+        )
+        for f in alone
+    )
+    for flow in by_time if alone else refusal.flows:
+        if not refusal.ledgers & dict(flow.received).keys():
+            yield flow
+
+
+def until_reload(facts: Facts) -> tuple[Refused, ...]:
+    """The same of topics that no rule in the material refuses: which one did may stand in the file as it was before."""
+    found = (
+        before_reload(facts, Refused(topic, sender, WRITE, None, (), flows, _wanting(facts, sender, topic)))
+        for (sender, topic), flows in published(facts).items()
+    )
+    return tuple(one for one in found if one is not None)
 
 
 PUBLISH, SUBSCRIBE = "publish-denied", "subscribe-denied"

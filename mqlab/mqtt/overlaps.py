@@ -18,7 +18,7 @@ from mqlab.mqtt.brokers import LEAST, NEAR, brokers, increase
 from mqlab.mqtt.circles import bridges
 from mqlab.mqtt.copies import Receiver, copies_by_topic, receivers, senders, subscribers
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
-from mqlab.rows import GRID
+from mqlab.rows import GRID, portion
 
 JITTER = 1.0
 """Seconds that network and scheduling may put between packets that were written together, all of them by the
@@ -84,7 +84,7 @@ def settings(facts: Facts) -> tuple[Setting, ...]:
 
 
 def _by_ledger(facts: Facts, ledger: Receiver) -> Doubled | None:
-    topics = copies_by_topic(facts, ledger.source)
+    topics = _while_copied(facts, ledger.source)
     copies = {topic: max(counts) for topic, counts in topics.items() if _steady(counts)}
     if not ledger.unflagged or not copies or not _together(ledger, max(copies.values())):
         return None
@@ -95,6 +95,35 @@ def _by_ledger(facts: Facts, ledger: Receiver) -> Doubled | None:
     messages = sum(n for t in copies for n in topics[t].values())
     extra = sum((times - 1) * n for t in copies for times, n in topics[t].items())
     return Doubled(ledger.client, copies, own, ledger, messages, extra, _maker(facts, ledger, copies), others)
+
+
+def _while_copied(facts: Facts, source: str) -> Mapping[str, Mapping[int, int]]:
+    """What ``copies_by_topic`` tells, between the first and the last message of a topic that came most often.
+
+    The client may have got other filters before or after; of a few messages that is not told.
+    """
+    whole = copies_by_topic(facts, source)
+    found: dict[str, Mapping[int, int]] = {}
+    for topic, counts in whole.items():
+        own = [
+            (f, dict(f.received)[source]) for f in facts.topic_flows if f.topic == topic and source in dict(f.received)
+        ]
+        most = [f for f, times in own if times == max(counts)]
+        since, until = min(f.first_at for f in most), max(f.last_at for f in most)
+        within: Counter[int] = Counter()
+        for flow, times in own:
+            within[times] += round(flow.messages * portion(flow.first_at, flow.last_at, since, until))
+        found[topic] = +within if within[max(counts)] >= LEAST else counts
+    return found
+
+
+def copied_at_once(facts: Facts) -> tuple[str, ...]:
+    """Clients to which copies came at the same moment, of which no flag says why, and whose filters nothing tells."""
+    if bridges(facts) or any(sender.again for sender in senders(facts)):
+        return ()
+    told = {s.client_id for s in subscriptions(facts)}
+    unknown = [ledger for ledger in subscribers(facts) if ledger.client not in told]
+    return tuple(ledger.client for ledger in unknown if ledger.unflagged >= LEAST and _together(ledger, 2))
 
 
 def _steady(counts: Mapping[int, int]) -> bool:

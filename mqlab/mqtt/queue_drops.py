@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from mqlab import words
 from mqlab.facts import Episode, Facts
@@ -12,7 +12,7 @@ from mqlab.memo import per_facts
 from mqlab.models.mqtt import NEWEST, OLDEST, Queue
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
-from mqlab.mqtt.accounting import Account, Row, accounts, total
+from mqlab.mqtt.accounting import Account, Row, accounts, total, untold_groups
 from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, SKEW, agree
 from mqlab.mqtt.diversion import diversions
 from mqlab.mqtt.queue_growth import unknown_subscriptions
@@ -42,6 +42,8 @@ class QueueCase:
     """How far the broker's own count of dropped messages rose, for all its clients."""
     stands: float | None = None
     """Where that count stood last, since the broker's start."""
+    rose_until: float | None = None
+    """When that count was first seen as high as it came, where no other client's queue dropped."""
 
     @property
     def limit(self) -> int | None:
@@ -72,6 +74,11 @@ class QueueCase:
         if not moments:
             return self.row is not None and mqtt_sessions.is_away(self.row)
         return 2 * sum(any(a - SKEW <= at <= b + SKEW for a, b in self.away) for at in moments) > len(moments)
+
+    @property
+    def sharing(self) -> bool:
+        """It gets a part of what is published for it and others."""
+        return self.account is not None and len(self.account.clients) > 1
 
     @property
     def silent(self) -> bool:
@@ -117,7 +124,7 @@ class QueueCase:
         """
         told = self.moments
         if not self.lost_rows:
-            return (min(told), max(told)) if told else None
+            return (min(told), max(*told, self.rose_until or min(told))) if told else None
         first, last = min(r.first_at for r in self.lost_rows), max(r.last_at for r in self.lost_rows)
         began = min((at for at in told if first - EDGE <= at <= last), default=first)
         # A line that writes whole seconds tells no more of the second in which the first one was published.
@@ -164,16 +171,18 @@ def _cases(facts: Facts) -> Iterator[QueueCase]:
     lines = [e for e in facts.of_kind("session-queue-dropping") if e.client_id]
     listed = {client: own[-1] for client, own in mqtt_sessions.rows(facts).items() if own[-1].dropped}
     # The account of each client is its own, else that of the group that it shares with others.
-    every = sorted(accounts(facts), key=lambda a: (a.group is None, a.name))
+    every = sorted((*untold_groups(facts), *accounts(facts)), key=lambda a: (a.group is None, a.name))
     known = {client: account for account in every for client in account.clients}
     for client in sorted({e.client_id or "" for e in lines} | {*listed, *known}):
         own = [s for s in sessions(facts) if s.client_id == client]
         broker = own[-1].broker if own else None
         series = brokers.gauge(facts, "mqtt.publish_dropped", broker)
         counter, stands = brokers.counted(facts, series, broker), brokers.value(series, END)
+        alone = {e.client_id for e in lines} | set(listed) == {client}
+        rises = [at for (_, a), (at, b) in pairwise(series.points) if b > a] if series is not None and alone else []
         yield QueueCase(
             client, broker, brokers.queue(facts, broker), tuple(e for e in lines if e.client_id == client),
-            listed.get(client), known.get(client), own[-1] if own else None, counter, stands,
+            listed.get(client), known.get(client), own[-1] if own else None, counter, stands, max(rises, default=None),
         )  # fmt: skip
 
 

@@ -100,20 +100,34 @@ CUT_OFF = GO_LONGEST
 
 _Pair = tuple[Connection, Connection]
 """A connection that was cut off, and the one with which its client came back."""
+_Span = tuple[float, float]
 
 
 def _bursts(
-    broker: str | None, clients: Sequence[Sequence[Connection]], explained: Sequence[tuple[float, float]]
+    broker: str | None,
+    clients: Sequence[Sequence[Connection]],
+    explained: Sequence[_Span],
+    restarts: Sequence[_Span],
 ) -> Iterator[Storm]:
-    """Without a restart: many that had been connected come back within seconds, cut off and not by themselves."""
-    pairs = [pair for own in clients for pair in _returns(own)]
+    """Without a restart: many that had been connected come back within seconds, cut off and not by themselves.
+
+    Who was cut off by one of the *restarts*, or came back while an *explained* storm lasted, has nothing to do with
+    another who came back seconds earlier.
+    """
+    pairs = [
+        (before, after)
+        for own in clients
+        for before, after in _returns(own)
+        if not any(_ended_by_restart(before, down, up) for down, up in restarts)
+        and not any(begin <= _at(after) <= end for begin, end in explained)
+    ]
     pairs.sort(key=lambda pair: (_at(pair[1]), pair[1].source, pair[1].client_id))
     moments = [_at(after) for _, after in pairs]
     begins = sorted(_at(c) for own in clients for c in own)
     ends = sorted(c.until for own in clients for c in own if c.until is not None)
     done = float("-inf")
     for number, at in enumerate(moments):
-        if at > done and not any(a <= at <= b for a, b in explained):
+        if at > done:
             group = pairs[number : bisect_right(moments, at + TOGETHER)]
             connected = bisect_left(begins, at) - bisect_left(ends, at - TOGETHER)
             storm = _burst(broker, clients, group) if _can_be(group, connected) else None
@@ -217,7 +231,8 @@ def storms(facts: Facts) -> tuple[Storm, ...]:
         restarts = list(_restarts(facts, broker, clients[broker]))
         found += restarts
         explained = [(storm.down, storm.up + BACK) for storm in restarts]
-        found += (_since_when(facts, storm) for storm in _bursts(broker, others[broker], explained))
+        starts = [(down, up) for down, up, _ in _starts(facts, broker)]
+        found += (_since_when(facts, storm) for storm in _bursts(broker, others[broker], explained, starts))
     return tuple(found)
 
 
@@ -448,8 +463,10 @@ def _is_same(own: Connection, seen: Connection) -> bool:
 
 
 def _by_client(facts: Facts, client: str, own: Sequence[Connection]) -> Iterator[Loss]:
+    """Losses of connections that had been made: a try that got no answer, either, is a part of the time away."""
     silent = [line.first_at or 0.0 for line in silent_ends(facts).get(client, ())]
-    for before, after in pairwise(own):
+    made = [c for n, c in enumerate(own) if n == 0 or c.since is not None]
+    for before, after in pairwise(made):
         lost = before.until if before.source == after.source and before.end is not None else None
         if lost is not None and any(abs(at - lost) <= EDGE for at in silent):
             yield Loss(before, after, "unanswered")

@@ -17,7 +17,7 @@ from mqlab.mqtt import absences, connections, denials, flapping
 from mqlab.mqtt import brokers as mqtt_brokers
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.brokers import LEAST, brokers
-from mqlab.mqtt.copies import client_of, name_of, subscribers
+from mqlab.mqtt.copies import client_of, distinct, name_of, subscribers
 from mqlab.mqtt.explained import explained, unheard
 from mqlab.mqtt.sessions import BEGIN, END, offline_sessions
 from mqlab.rows import Flow
@@ -65,8 +65,10 @@ def copies(facts: Facts) -> Symptoms:
     """Messages that came to a client more than once, without a flag that says why."""
     for ledger in subscribers(facts):
         if ledger.unflagged >= max(LEAST, SHARE * ledger.rows) and not denials.sent_again(facts, ledger.copied()[0].at):
-            at = ledger.copied()[0].at
-            yield at, say("copies", at=at, again=ledger.again, messages=ledger.rows, client=ledger.client)
+            again = [f for f in facts.flows if dict(f.received).get(ledger.source, 0) > 1]
+            at = max(ledger.copied()[0].at, min((f.first_at for f in again), default=0.0))
+            twice, messages = sum(f.messages for f in again), distinct(facts, ledger.source)
+            yield at, say("copies", at=at, again=twice, messages=messages, client=ledger.client)
 
 
 def cut_off_when_idle(facts: Facts) -> Symptoms:

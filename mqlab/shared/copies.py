@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mqlab.facts import Facts
 from mqlab.rows import GRID
+from mqlab.shared.actors import base_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def copies(facts: Facts, group: str, topic: str, since: float, until: float) -> 
 
 
 def ledgers_of(facts: Facts, group: str, topic: str) -> Collection[str]:
-    """Ledgers of consumers that belong to *group*: those in a folder named like that of a member's log.
+    """Ledgers of consumers that belong to *group*: those in a folder named like that of a member's log, or after it.
 
     Where no log says who is in which group, all of them, if the topic has one group only.
     """
@@ -55,9 +56,16 @@ def ledgers_of(facts: Facts, group: str, topic: str) -> Collection[str]:
     for episode in facts.of_kind("queues-allocated"):
         parties[episode.group].add(party(episode.source))
     if group in parties:
-        return {source for source in noted if party(source) in parties[group]}
+        return {source for source in noted if _is_of(source, parties[group])}
     groups = {p.group for p in facts.positions if p.topic == topic and p.group}
     return noted if groups == {group} else set()
+
+
+def _is_of(source: str, parties: Collection[str]) -> bool:
+    """The ledger lies in the folder of one of the *parties*, or its name begins with that: ``app-1-consumed.csv``."""
+    own = base_name(source)
+    begun = (one for one in parties if one and own.startswith(one) and not own[len(one) : len(one) + 1].isalnum())
+    return party(source) in parties or any(begun)
 
 
 def party(source: str) -> str:

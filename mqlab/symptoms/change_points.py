@@ -206,7 +206,11 @@ def _filled(facts: Facts, series: Series) -> Sequence[tuple[float, float]]:
     if not series.original.startswith("$SYS"):
         return series.points
     beside = (s for s in facts.series if s.source == series.source and s.original.startswith("$SYS"))
-    return onsets.level(series.points, sorted({at for s in beside for at, _ in s.points}))
+    times = sorted({at for s in beside for at, _ in s.points})
+    # What was published together has moments that differ by milliseconds, more of them the more changed: it is once.
+    return onsets.level(
+        series.points, [at for at, later in zip(times, [*times[1:], inf], strict=True) if later - at > CLOCKS]
+    )
 
 
 def _labels(series: Series) -> list[str]:

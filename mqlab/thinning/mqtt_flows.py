@@ -316,12 +316,13 @@ def _receipts(rows: pl.DataFrame, links: Collection[str], messages: Messages) ->
         pl.col("line").filter("retained").min().alias("retained_line"),
     )  # fmt: skip
     repeated = (
-        messages.again.with_columns(_begin("at"))
+        messages.again.with_columns(_begin("at"), moment=pl.col("at"))
         .group_by(by)
         .agg(
             pl.len().alias("again"),
             pl.col("seconds").max().alias("again_seconds"),
             pl.col("line").min().alias("again_line"),
+            pl.col("moment").max().alias("again_last_at"),
         )
     )
     return counted.join(repeated, on=by, how="left")

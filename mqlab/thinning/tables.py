@@ -27,7 +27,7 @@ EXACT = frozenset({
     "client-connected", "client-disconnected", "session-takeover", "session-resumed", "session-expired",
     "client-subscribed", "client-unsubscribed", "broker-starting", "bridge-connecting", "connection-made",
     "connection-closed", "connection-lost", "ping-unanswered", "client-configured", "proxied-connection",
-    "flapping-detected", "session-killed",
+    "flapping-detected", "session-killed", "settings-reloaded",
 })  # fmt: skip
 """Kinds of which every line is an episode: the life of a consumer group, of a log and of MQTT connections."""
 _ENDING = pl.col("kind").is_in(["publish-denied", "subscribe-denied"]) & (pl.col("reason") == "not-authorized")

@@ -2,13 +2,14 @@
 
 import pytest
 from acl_builder import LOG, SUBSCRIBED, TOPICS_A, TOPICS_B, A, B, half, subscribed
-from facts_builder import facts
+from facts_builder import at, episode, facts
 from mqtt_builder import broker
 from mqtt_mail import mail, noted
 
 from mqlab.detectors.acl_silent_drop import detect, say
 from mqlab.facts import Setting
 from mqlab.findings import CLEAR, Certainty, Result
+from mqlab.words import is_idle
 
 CONF = Setting("acl_file", "/etc/acl", "broker", None, "file", None, "mosquitto.conf", 3, "acl_file /etc/acl")
 
@@ -157,3 +158,59 @@ def test_refused_topics_to_which_nobody_subscribed_harm_nobody():
 
 def test_rules_whose_topics_nobody_noted_are_not_checked():
     assert detect(facts(LOG, CONF, RULES, SUBSCRIBED)).missing == (say("no-topics"),)
+
+
+def reloaded(when=40):
+    return episode("settings-reloaded", when, "logs/mosquitto.log", system="mqtt", text="Reloading config.")
+
+
+def until(second, name="agent-b", topics=("site/b/metrics",)):
+    """What nobody gets until that second, and the reader from then on."""
+    return mail(lambda _, s: ("hist",) if s >= second else (), sender=name, topics=topics, start=2, seconds=100)
+
+
+def test_rules_refuse_until_the_broker_loads_them_again():
+    (one,) = detect(facts(LOG, CONF, RULES, SUBSCRIBED, reloaded(), noted(A, until(40.4)))).findings
+    assert (one.certainty, one.subject, one.measures["lost_records"]) == (Certainty.PROVEN, "agent-b", 384)
+    assert one.statement.values["reloaded"] == at(40)
+    assert one.ended_at.timestamp() == pytest.approx(at(40.3), abs=0.2)
+    assert is_idle(one.mitigate)
+
+
+@pytest.mark.parametrize(
+    ("lines", "mails"),
+    [
+        ((), (A, until(40.4))),
+        ((reloaded(30),), (A, until(20))),
+        (
+            (reloaded(40),),
+            (
+                A,
+                mail(
+                    lambda n, s: ("hist",) if n % 7 == 0 or s > 40 else (),
+                    sender="agent-b",
+                    topics=("site/b/metrics",),
+                    start=2,
+                    seconds=100,
+                ),
+            ),
+        ),
+    ],
+    ids=["no reload", "they came before it", "some came before it"],
+)
+def test_topics_that_arrive_for_another_reason_than_a_reload_are_not_refused(lines, mails):
+    found = detect(facts(LOG, CONF, RULES, SUBSCRIBED, lines, noted(*mails)))
+    assert found == Result(rejected=say("arrive", names=["site/b/metrics"]))
+
+
+def test_a_reader_that_got_nothing_at_all_before_a_reload_may_not_have_been_there():
+    late = until(40.4, "agent-a", TOPICS_A)
+    found = detect(facts(LOG, CONF, RULES, SUBSCRIBED, reloaded(), noted(late, until(40.4))))
+    assert (found.findings, found.missing) == ((), (say("no-allowed"),))
+
+
+def test_the_file_before_a_reload_is_what_is_missing_where_the_one_in_the_material_allows_the_topic():
+    allowed = (*RULES, *acl("agent write site/b/metrics"))
+    found = detect(facts(LOG, CONF, allowed, SUBSCRIBED, reloaded(), noted(A, until(40.4))))
+    assert found.missing == (say("no-file-before", names=["site/b/metrics"], at=at(40)),)
+    assert detect(facts(LOG, CONF, allowed, SUBSCRIBED, noted(A, until(40.4)))) == CLEAR

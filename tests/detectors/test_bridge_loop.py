@@ -4,12 +4,15 @@ from dataclasses import replace
 
 import pytest
 from circle_builder import BOTH_WAYS, CAME, OPENED, ROUND, SENT, SWOLLEN, conf, opened, taken
-from facts_builder import at, episode, facts, ramp, series
+from facts_builder import at, episode, facts, log, ramp, series
 from mqtt_mail import came, ledger
 from said import told
 
+from mqlab.changes import changes
 from mqlab.detectors.bridge_loop import detect, say
 from mqlab.findings import Certainty, Severity
+from mqlab.mqtt.circles import cases
+from mqlab.precedence import ended_by
 from mqlab.words import room
 
 
@@ -152,7 +155,51 @@ def test_publishers_that_note_acknowledgements_only_are_counted_by_them():
     own = [replace(flow, sender=acked[0].source) for flow in CAME]
     (one,) = detect(facts(ROUND, own, acked, taken("east", (6, 40), (6, 4000)))).findings
     assert one.certainty is Certainty.LIKELY
-    assert one.measures["received_per_published_factor"] == pytest.approx(24240 / 480)
+    assert one.measures["received_per_published_factor"] == pytest.approx(4000 / 40)
+
+
+def test_what_brokers_take_in_is_counted_while_messages_go_round_and_before_a_restart_that_ends_it():
+    after = ledger("hall", "\n".join(f"10:{n // 60:02}:{n % 60:02} 40 0 0 0 0" for n in range(90, 300, 10)))
+    mended = [
+        series("mqtt.publish_received", [*ramp((6, 40), (3, 4000)), *rest], source=f"metrics/{name}.log")
+        for name, rest in (("east", [n * 40 for n in range(20)]), ("west", [12_240 + n * 40 for n in range(1, 21)]))
+    ]
+    (one,) = detect(facts(ROUND, after, CAME, SENT, BOTH_WAYS, OPENED, mended)).findings
+    (case,) = cases(facts(ROUND, after, CAME, SENT, BOTH_WAYS, OPENED, mended))
+    assert [(t.broker, round(t.rate), round(t.published)) for t in case.taken] == [("east", 400, 4), ("west", 400, 4)]
+    assert (one.certainty, one.ongoing) == (Certainty.PROVEN, False)
+
+
+def test_a_circle_ends_with_the_last_copy():
+    told = [replace(r, last_at=r.at + 9.5, again_last_at=r.at + 3 if r.again else None) for r in ROUND]
+    later = ledger("hall", "10:01:30 40 0 0 0 0\n10:01:40 40 0 0 0 0")
+    (one,) = detect(facts(told, later, CAME, SENT, BOTH_WAYS, OPENED, SWOLLEN)).findings
+    assert (one.ongoing, one.ended_at.timestamp()) == (False, at("10:01:23"))
+    (open_,) = detect(facts(told, CAME, SENT, BOTH_WAYS, OPENED, SWOLLEN)).findings
+    assert open_.ongoing
+
+
+def restarted(*, again=None, until="10:03:00"):
+    """West stops while messages go round and starts anew, and opens its bridge *again* or not."""
+    start = episode("broker-starting", "10:01:40", "logs/west.log", line=9, system="mqtt")
+    back = [replace(opened("west", "east", again), first=start.first)] if again else []
+    return [start, *back, log("logs/west.log", "mosquitto-log", last=until)]
+
+
+def test_a_bridge_that_its_broker_does_not_open_after_a_restart_is_the_repair():
+    later = ledger("hall", "10:01:50 40 0 0 0 0\n10:02:10 40 0 0 0 0")
+    loop = (ROUND, later, CAME, SENT, BOTH_WAYS, OPENED, SWOLLEN)
+    mended = facts(loop, restarted())
+    (one,) = detect(mended).findings
+    slots = one.statement.values
+    assert (slots["gone"], slots["without"], slots["restarted"]) == ("west-to-east", "west", at("10:01:40"))
+    assert one.mitigate.values["gone"] == "west-to-east"
+    cured = ended_by(one, changes(mended)).cure
+    assert (cured.at, cured.what) == (at("10:01:40"), room("changes")("bridge", bridge="west-to-east", broker="west"))
+    for others in (restarted(again="10:01:41"), restarted(until="10:01:45")):
+        (open_,) = detect(facts(loop, others)).findings
+        assert "gone" not in open_.statement.values
+        assert ended_by(open_, changes(facts(loop, others))).cure is None
 
 
 def came_in(client, when):

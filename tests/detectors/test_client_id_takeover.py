@@ -11,7 +11,7 @@ from said import told
 
 from mqlab.detectors.client_id_takeover import detect, say
 from mqlab.findings import CLEAR, Certainty, Result, Severity
-from mqlab.words import room
+from mqlab.words import is_idle, room
 
 why = room("takeovers")
 A, B, C = "10.0.0.1", "10.0.0.2", "10.0.0.3"
@@ -102,6 +102,28 @@ def test_logs_of_two_clients_that_connect_in_turn_prove_it_behind_one_address():
     (one,) = detect(facts(behind, logs)).findings
     assert (one.certainty, one.measures["parties"]) == (Certainty.PROVEN, 2)
     assert told(one.statement)["names"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("last", "stopped", "at_"),
+    [
+        ({"b": "closed"}, "b", 37.5),
+        ({"b": "lost - EOF"}, None, None),
+        ({"a": "closed", "b": "closed"}, None, None),
+    ],
+    ids=["one left by itself", "it was lost", "both left"],
+)
+def test_a_client_that_left_by_itself_needs_no_stop(last, stopped, at_):
+    behind = broker(turns("dev", [A], every=3, times=12), last="10:05:00")
+    logs = []
+    for name, moments in (("a", range(0, 37, 6)), ("b", range(3, 37, 6))):
+        rows = [f"{clock(36_000 + m)} made {n}" for n, m in enumerate(moments, 1)]
+        rows += [f"{clock(36_000 + 37.5)} {last[name]}"] if name in last else []
+        logs.append(client("\n".join(rows), "dev", f"clients/{name}.log", last="10:05:00"))
+    (one,) = detect(facts(behind, logs)).findings
+    values = one.statement.values
+    assert (values.get("stopped"), values.get("stopped_at")) == (stopped, at_ and at(at_))
+    assert is_idle(one.mitigate) is (stopped is not None)
 
 
 def at_address(log, address):

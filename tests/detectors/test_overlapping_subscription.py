@@ -116,6 +116,39 @@ def test_another_number_of_filters_than_copies_is_likely_only():
     assert one.certainty is Certainty.LIKELY
 
 
+HALF = (
+    ledger("billing", "10:01:00 125 25 0.002 0 0\n10:01:10 125 25 0.004 0 0\n10:01:20 100 0 0 0 0\n10:01:40 9 0 0 0 0"),
+    ONCE,
+    SENT,
+    SINGLE,
+)
+
+
+def halved(doubled, single):
+    """Messages of one topic: those that came twice, and those that came once."""
+    return came(f"{doubled} billing:2 viewer:1\n{single} billing:1 viewer:1", topic="grid/n1/power", sender="meter")
+
+
+@pytest.mark.parametrize("filters", [FILTERS, ()])
+def test_copies_are_found_up_to_the_last_one_after_which_other_filters_stand(filters):
+    mended = halved("10:01:02 10:01:18 50", "10:01:21 10:01:44 70")
+    (one,) = detect(facts(HALF, mended, filters, ALLOWED)).findings
+    assert (one.started_at.timestamp(), one.ended_at.timestamp(), one.ongoing) == (at(62), at(78), False)
+    assert (one.measures["copied_messages"], one.measures["extra_copies"]) == (50, 50)
+
+
+@pytest.mark.parametrize(
+    "messages", [("10:01:02 10:01:40 50", "10:01:03 10:01:44 70"), ("10:01:02 10:01:03 6", "10:01:04 10:01:44 70")]
+)
+def test_copies_now_and_then_and_a_few_at_the_beginning_are_none(messages):
+    assert detect(facts(HALF, halved(*messages), FILTERS, ALLOWED)).findings == ()
+
+
+def test_copies_at_once_at_a_client_whose_filters_nobody_tells_are_never_clear():
+    result = detect(facts(HALF, halved("10:01:02 10:01:40 50", "10:01:03 10:01:44 70"), ALLOWED))
+    assert result.missing == (say("no-filters", clients=("received-billing",)),)
+
+
 def test_a_trace_alone_shows_the_copies():
     trace = [*traced("grid/n1/power", 50, billing=100, viewer=50), *traced("grid/n2/power", 90, billing=90, viewer=90)]
     (one,) = detect(facts(trace, FILTERS)).findings

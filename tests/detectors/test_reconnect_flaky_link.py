@@ -53,6 +53,24 @@ def test_a_client_that_the_broker_times_out_again_and_again_has_a_bad_link():
     assert [place.why for place in one.evidence[:2]] == [say("how", how="timeout"), say("back")]
 
 
+def test_tries_that_get_no_answer_are_a_part_of_the_time_away():
+    def own(rows):
+        return facts(seen(tram(lives=(45, 50, 38), away=(9, 9, 9))), client("\n".join(rows), "tram"))
+
+    tried, back = [], 36_000.0
+    for number, life in enumerate((45, 50, 38), 1):
+        tried += [f"{clock(back)} made {number}", f"{clock(back + life)} lost {life} Keep alive timeout"]
+        tried += [f"{clock(back + life + 6)} lost - Keep alive timeout"]
+        back += life + 9
+    (one,) = detect(own([*tried, f"{clock(back)} made 4"])).findings
+    assert (one.subject, one.measures["losses"]) == ("tram", 3)
+    at_once, back = [], 36_000.0
+    for number, life in enumerate((53.5, 58.5, 46.5), 1):
+        at_once += [f"{clock(back)} made {number}", f"{clock(back + life)} lost {life} Keep alive timeout"]
+        back += life + 0.5
+    assert detect(own([*at_once, f"{clock(back)} made 4"])).findings == (), "its link was sound"
+
+
 def test_a_link_is_lost_after_the_last_packet_which_the_broker_waits_for():
     (one,) = detect(facts(seen(tram()))).findings
     silent = {"patience": 22.5, "silent": 26.5}

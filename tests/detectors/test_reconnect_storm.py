@@ -139,6 +139,31 @@ def test_logs_of_clients_alone_tell_of_one_too():
     assert told(one.statement)["cause"] == "no-log"
 
 
+def with_a_bad_link(size, *, stop="10:05:00"):
+    """A client that times out and is back seconds before the broker is stopped, and others that only the stop cuts."""
+    rows = [*fleet(size), "10:00:00 gate connected 10.0.9.9:1 k5", "10:04:40 gate keep-alive"]
+    rows += ["10:04:45 gate connected 10.0.9.9:2 k5", f"{stop} - stopping", "10:05:02 - starting"]
+    return rows + [
+        f"10:05:04 {name} connected 10.0.0.1:3000 k20" for name in ("gate", *(f"dev{n}" for n in range(size)))
+    ]
+
+
+def test_a_restart_is_not_told_as_a_network_because_one_link_failed_just_before():
+    (one,) = detect(material(with_a_bad_link(5), last="10:20:00")).findings
+    assert (one.statement.values["cause"], one.started_at.timestamp()) == ("restart", at("10:05:00"))
+    assert (one.measures["clients"], one.measures["back_seconds"]) == (6, 2)
+    assert detect(material(with_a_bad_link(4)[:-1], last="10:20:00")).findings == (), "four after a restart, one before"
+
+
+def test_a_network_that_fails_soon_after_a_restart_of_few_is_one():
+    rows = [*fleet(3), "10:05:00 - stopping", "10:05:02 - starting", *fleet(3, "10:05:04", port=2000)]
+    rows += [f"10:05:10 new{n} connected 10.0.1.{n}:1 k20" for n in range(6)]
+    rows += [f"10:05:40 {name} closed" for name in (*(f"dev{n}" for n in range(3)), *(f"new{n}" for n in range(6)))]
+    rows += [f"10:05:41 new{n} connected 10.0.1.{n}:2 k20" for n in range(6)]
+    (one,) = detect(material(rows, last="10:20:00")).findings
+    assert one.statement.values["cause"] == "network"
+
+
 def test_a_handful_after_a_restart_is_no_storm():
     result = detect(material(restarted(3, 3)))
     assert result.rejected == say("few", clients=3)

@@ -135,3 +135,28 @@ def test_a_controller_that_answers_too_late_is_no_missing_one(error, number):
     held = log("logs/server.log", "kafka-broker-log", "10:00", "11:00")
     late = found("quorum-lost", held, beats(1860, 2400, 2460, error=error))
     assert told(late.statement)["cause"] == BEATS.causes[number]
+
+
+GAVE_UP, FULL = known_errors()["rocketmq-send-gave-up"], known_errors()["rocketmq-disk-refuses"]
+CAUSE = f"Caused by: {FULL.sample.removeprefix('Caused by: ')}"
+
+
+def test_an_exception_yields_to_another_known_error_that_it_names_as_its_cause():
+    told_ = [said(GAVE_UP, None, line=10), said(FULL, None, line=17, text=CAUSE)]
+    assert found(GAVE_UP.incident, LOG, told_) is None
+    assert found(FULL.incident, LOG, told_) is not None
+    for others in (
+        [said(FULL, None, line=17)],
+        [said(FULL, None, line=5, text=CAUSE)],
+        [said(FULL, None, line=17, text=CAUSE, source="clients/other.log")],
+    ):
+        assert found(GAVE_UP.incident, LOG, said(GAVE_UP, None, line=10), others) is not None
+    assert found(GAVE_UP.incident, LOG, said(GAVE_UP, None, 3, line=10), told_[1:]) is not None, "two had another cause"
+
+
+def test_a_program_and_its_library_that_say_the_same_have_one_name():
+    by_library = said(FULL, 1801, 2, client_id="10.0.0.1@77#1", source="clients/scan/rocketmq_client.log")
+    by_program = said(FULL, 1800, source="clients/scan.log")
+    assert told(found(FULL.incident, LOG, by_program, by_library).statement)["who"] == ["scan"]
+    apart = said(FULL, 1800, source="clients/other.log")
+    assert told(found(FULL.incident, LOG, apart, by_library).statement)["who"] == ["10.0.0.1@77#1", "other"]

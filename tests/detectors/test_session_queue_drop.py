@@ -53,6 +53,18 @@ def test_a_loss_that_the_brokers_counter_confirms_is_proven():
     assert told(one.statement).items() >= {"state": Reader.AWAY, "gone": at(60), "back": at(300)}.items()
 
 
+def test_drops_end_when_their_client_is_back():
+    sent = noted(mail(oldest, start=2, seconds=598))
+    (one,) = detect(facts(log(), SUBSCRIBED, CONF, counter(1400), sent)).findings
+    assert one.cause_ended_at.timestamp() == at(300)
+    gone = LOG.replace("    10:05:00 app connected 10.0.0.1:1002 k30 c0\n", "")
+    away = noted(mail(lambda _, s: ("app",) if s < 60 else (), start=2, seconds=598))
+    (open_,) = detect(facts(log(gone), SUBSCRIBED, CONF, counter(4400), away)).findings
+    assert open_.cause_ended_at is None
+    (slow,) = detect(facts(log(THREE), CONF, counter(340), shared_out())).findings
+    assert slow.cause_ended_at is None, "a client that was connected all the time"
+
+
 def test_survivors_that_are_as_many_as_the_queue_holds_prove_it_without_a_counter():
     (one,) = detect(facts(log(), SUBSCRIBED, CONF, noted(mail(oldest, start=2, seconds=598)))).findings
     assert one.certainty is Certainty.PROVEN
@@ -146,6 +158,42 @@ def test_missing_messages_without_a_drop_at_the_broker_are_no_full_queue():
     other = noted(mail(lambda n, _: ("app",) if n % 2 else (), topics=("plant/a", "plant/b"), start=2, seconds=598))
     found = detect(facts(log(text), SUBSCRIBED, CONF, counter(0), other))
     assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
+THREE = """
+    10:00:00 - starting
+    10:00:01 feed connected 10.0.0.9:1000 k30 c1
+    10:00:01 app connected 10.0.0.1:1001 k30 c1
+    10:00:01 two connected 10.0.0.2:1001 k30 c1
+    10:02:52 app dropping
+"""
+
+
+def shared_out(dropped=True):
+    """Each message goes to one of two clients, whose filters nobody tells; one's queue drops for a while."""
+    return noted(
+        mail(lambda n, s: ("two",) if n % 2 else () if dropped and 172 <= s < 240 else ("app",), start=2, seconds=598)
+    )
+
+
+def test_what_clients_share_and_none_of_them_notes_is_what_the_only_queue_that_drops_lost():
+    (one,) = detect(facts(log(THREE), CONF, counter(340), shared_out())).findings
+    assert (one.subject, one.certainty, one.measures["lost_records"]) == ("app", Certainty.PROVEN, 340)
+    assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(172), pytest.approx(at(240), abs=0.3))
+    assert one.statement.values["sharing"] is True
+    assert one.statement.values["published"] == 5980
+    assert "several clients" not in one.remedy, "it is a member of a share group"
+    assert detect(facts(log(THREE), CONF, counter(340), shared_out(dropped=False))).findings == ()
+    alone = detect(facts(log(), SUBSCRIBED, CONF, counter(1400), noted(mail(oldest, start=2, seconds=598)))).findings
+    assert [one.statement.values["sharing"] for one in alone] == [False]
+
+
+def test_drops_last_as_long_as_the_brokers_count_rises():
+    (one,) = detect(facts(log(THREE), CONF, counter(340))).findings
+    assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(172), at(300))
+    two = f"{THREE}    10:02:55 two dropping"
+    ends = {one.subject: one.ended_at.timestamp() for one in detect(facts(log(two), CONF, counter(340))).findings}
+    assert set(ends.values()) <= {at(172), at(175)}, "whose drops the count tells is open"
 
 
 def test_a_dead_member_of_a_share_group_is_another_incident():

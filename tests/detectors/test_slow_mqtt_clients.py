@@ -8,6 +8,7 @@ from mqtt_mail import mail, noted
 from mqlab.detectors.slow_consumer import detect, say
 from mqlab.findings import Certainty, Severity
 from mqlab.rows import Receipt
+from mqlab.words import room
 
 LOG = """
     10:00:00 - starting
@@ -123,6 +124,13 @@ def test_a_client_in_time_is_clear():
 def test_a_full_queue_without_ledger_is_not_checked():
     found = detect(facts(log(DROPPING), BOTH, CONF))
     assert (found.findings, found.missing) == ((), (say("no-receipts", clients=["app"]),))
+
+
+def test_a_full_queue_of_a_client_that_shares_with_others_needs_its_filters_not_its_ledger():
+    dealt = noted(mail(lambda n, s: ("view",) if n % 2 else () if 102 <= s < 150 else ("app",), start=2, seconds=300))
+    say = room("slow-consumer")
+    assert detect(facts(log(DROPPING), CONF, dealt)).missing == (say("no-filters", clients=["app"]),)
+    assert detect(facts(log(DROPPING), BOTH, CONF)).missing == (say("no-receipts", clients=["app"]),)
 
 
 TOLL = """

@@ -108,3 +108,11 @@ def test_when_it_happens_does_not_depend_on_the_clock(values, shift):
     if here is not None:
         assert (here.before, here.after) == (there.before, there.after)
         assert round(here.at + shift, 3) == round(there.at, 3)
+
+
+@pytest.mark.parametrize("peak", [[900, 2000, 3000, 3000, 3000], [3000] * 5])
+def test_what_fell_back_to_another_level_than_before_did_not_last(peak):
+    back = onset(points(*[40] * 8, *peak, *[80] * 4))
+    assert (back.lasting, back.after) == (False, 3000)
+    near = onset(points(*[40] * 8, *peak, *[2500] * 4))
+    assert (near.lasting, near.before) == (True, 40)

@@ -63,7 +63,7 @@ def flows_of(messages):
 
 
 def receipts_of(rows, messages):
-    """Source, begin, rows, topics, dup, retained, again, seconds, first line and first line of those again."""
+    """Source, begin, rows, topics, dup, retained, again, seconds, first line, and first line and last moment again."""
     first = {id(row): row["at"] - found["at"] for of in messages.values() for row, found in again(of)}
     buckets = defaultdict(list)
     for row in rows:
@@ -74,7 +74,7 @@ def receipts_of(rows, messages):
             source, at, len(these), len({row["topic"] for row in these}), sum(row["dup"] == "true" for row in these),
             sum(row["retained"] == "true" for row in these), len(later) or None,
             max((first[id(row)] / 1000 for row in later), default=None), min(row["line"] for row in these),
-            min((row["line"] for row in later), default=None),
+            min((row["line"] for row in later), default=None), max((row["at"] * 1000 for row in later), default=None),
         )  # fmt: skip
 
 
@@ -116,7 +116,10 @@ def test_drawn_ledgers_give_the_tables_of_a_plain_reference(seed):
         )
         for f in made["flows"]
     ) == sorted(flows_of(messages))  # fmt: skip
-    names = ("source", "at", "rows", "topics", "dup", "retained", "again", "again_seconds", "line", "again_line")
+    names = (
+        "source", "at", "rows", "topics", "dup", "retained", "again", "again_seconds", "line", "again_line",
+        "again_last_at",
+    )  # fmt: skip
     assert sorted(tuple(r[name] for name in names) for r in made["receipts"]) == sorted(receipts_of(rows, messages))
     assert sorted(
         (p["source"], p["receiver"], p["messages"], p["least"] // 1000, p["most"] // 1000) for p in made["passages"]

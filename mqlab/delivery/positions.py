@@ -189,11 +189,16 @@ def offsets(facts: Facts, group: str, topic: str, queue: str) -> Offsets:
             ends.append(Mark(row.at, row.end, row, ways("log-end")))
     for line in (e for e in lines if e.kind == "offset-set"):
         committed += _marks((line.last_at or line.first_at, line.value_max), line, ways("starts-at"))
-    for line in moved(facts).get((topic, queue), ()):
-        if line.count > 1:  # a log start only moves forward
-            starts += _marks((line.first_at, line.value_min), line, ways("start-moved"))
-        starts += _marks((line.last_at or line.first_at, line.value_max), line, ways("start-moved"))
+    starts += _start_marks(moved(facts).get((topic, queue), ()))
     return Offsets(group, topic, queue, _by_time(committed), _by_time(starts), _by_time(ends), lines)
+
+
+def _start_marks(lines: Sequence[Episode]) -> Iterator[Mark]:
+    """Where a log began; it only moves forward, so that of several lines the first has the lowest offset."""
+    for line in lines:
+        if line.count > 1:
+            yield from _marks((line.first_at, line.value_min), line, ways("start-moved"))
+        yield from _marks((line.last_at or line.first_at, line.value_max), line, ways("start-moved"))
 
 
 def _marks(seen: tuple[float | None, float | None], line: Episode, why: str) -> Iterator[Mark]:

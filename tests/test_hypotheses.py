@@ -387,3 +387,18 @@ def test_of_two_that_explain_as_much_and_that_nothing_denies_none_is_most_likely
     statement = diagnose(facts(log("esp.log", "mqtt-client-log", lines=8), rows)).verdict.statement
     assert statement.startswith("It may be client-id-takeover (")
     assert "or reconnect-flaky-link" in statement
+
+
+@pytest.mark.parametrize(("in_sync", "offered"), [("1", False), ("1,2", True)])
+def test_where_one_broker_holds_the_only_copy_of_everything_no_other_one_took_over(in_sync, offered):
+    resent = [
+        episode("produce-retry", 10 * n, "clients/app.log", line=n, client_id="app", count=9, reason="X", text="retry")
+        for n in range(1, 5)
+    ]
+    leads = episode(
+        "isr-updated", 5, "logs/server.log", topic="t", queue="0", reason=in_sync, text=f"ISR updated to {in_sync}"
+    )
+    cut = episode("log-truncated", 40, "logs/server.log", topic="t", queue="0", left=5, text="Truncating to offset 5")
+    _, incidents = ranked(SERVER_LOG, resent, leads, cut)
+    assert ("acks1-failover-loss" in incidents) is offered
+    assert incidents or not offered

@@ -312,3 +312,25 @@ def test_partitions_are_plain_numbers_and_queues_of_another_system_are_not_kafka
     assert list(membership.topics(facts(rocketmq, describe((10, 1, 1))))) == [(GROUP, TOPIC)]
     assert membership.places("t", ["0", "1", "2", "5"]) == "partitions 0-2 and 5 of t"
     assert membership.places("T", ["broker-a/0", "broker-a/1"]) == "broker-a 0-1 of T"
+
+
+def released(back, *, last="10:01:01"):
+    """Two members leave in good order and come again."""
+    return coordinator(f"""
+        10:00:00 new {{a1}}
+        10:00:00 preparing 0 Adding new member {{a1}} with group instance id None
+        10:00:01 new {{b1}}
+        10:00:03 stable 1 2
+        10:01:00 left {{a1}}
+        10:01:00 preparing 1 removing member {{a1}} on LeaveGroup
+        {last} left {{b1}}
+        {last} empty 2
+        {back} preparing 2 Adding new member {{a2}} with group instance id None
+    """)
+
+
+def test_a_short_time_without_members_is_ruled_out_and_not_clear():
+    short = consumer_offline.say("short", group=GROUP, seconds=15.0, ongoing=False)
+    assert told(consumer_offline, describe((200, 10, 10)), released("10:01:16")) == short
+    assert told(consumer_offline, describe((200, 10, 10)), released("10:01:16", last="10:02:00")) == "clear"
+    assert told(consumer_offline, describe((200, 10, 10))) == "clear"

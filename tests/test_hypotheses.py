@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from facts_builder import at, episode, facts, log
+from kafka_builder import coordinator
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Position
@@ -154,6 +155,14 @@ def test_members_of_one_name_that_a_first_generation_has_all_are_a_start_and_tho
     joins = [episode("member-joined", 600 + n, "server.log", line=n, group="g", member_id=f"g-{n}") for n in (1, 2, 3)]
     stable = episode("rebalance-stabilized", 606, "server.log", group="g", reason=members, left=generation)
     assert ranked(SERVER_LOG, joins, stable)[1][:2] == likely
+
+
+@pytest.mark.parametrize(("added", "churns"), [("c", False), ("a", True)])
+def test_members_that_are_added_are_no_churn_and_one_that_comes_again_may_be(added, churns):
+    joins = "10:00:00 new {a1}\n10:00:01 new {b1}\n10:00:03 stable 1 2\n"
+    later = f"10:05:00 new {{{added}9}}\n10:05:00 preparing 1 Adding new member {{{added}9}} with group\n"
+    incidents = ranked(SERVER_LOG, coordinator(joins + later, source="server.log"))[1]
+    assert ("group-churn" in incidents) is churns
 
 
 @pytest.mark.parametrize(("stopped", "likely"), [(595, "healthy"), (300, "network-partition")])

@@ -114,6 +114,8 @@ def _of_rise(facts: Facts, place: Place, queues: Mapping[str, Points], rise: Str
         stayed = say("stayed", seconds=calm.seconds, messages=calm.grown, **said)
         return Result(missing=(say("no-calm", group=group),), seen=stayed)
     if calm is None or not _matters(calm) or mostly_elsewhere:
+        if place.queues:  # a change of members keeps all partitions from being read, not some of them
+            return Result(missing=(say("no-calm", group=group),), seen=say("rose", messages=rise.grown, **said))
         return Result(rejected=say("changing", **said))
     if kafka and _burst(queues, calm):
         return Result(rejected=say("burst", **said))

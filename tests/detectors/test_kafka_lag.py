@@ -163,6 +163,15 @@ def test_a_partition_that_falls_behind_before_and_after_a_join_needs_a_longer_ti
     assert result.missing == (slow_consumer.say("no-calm", group=GROUP),)
 
 
+def test_a_partition_that_falls_behind_alone_while_members_change_is_not_explained_by_that():
+    legs = ((40, 10, 10), (140, 10, 6))
+    steady = ((180, 10, 10),)
+    words = "".join(f"10:0{n // 60}:{n % 60:02} preparing {n} Adding new member {{c{n}}}\n" for n in range(40, 180, 25))
+    rows = of_partitions(steady, steady, legs, steady)
+    result = slow_consumer.detect(facts(rows, coordinator(words), members(0, 180, "a")))
+    assert (result.rejected, len(result.missing), bool(result.seen)) == (None, 1, True)
+
+
 def test_a_loop_of_poll_timeouts_is_no_slow_consumer():
     lines = [
         f"10:0{minute}:{second} {words}"

@@ -88,7 +88,8 @@ def ordered_by_weight(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
     def impact(finding: Finding) -> float:
         messages = sum(finding.measures.get(n, 0.0) for n in ("lost_records", "duplicated_records", "rejected_records"))
-        return messages * 1e15 + finding.measures.get("excess_bytes", finding.measures.get("bytes_out", 0.0))
+        sent = (finding.measures.get(n) for n in ("excess_bytes", "resent_bytes", "bytes_out"))
+        return messages * 1e15 + next((n for n in sent if n is not None), 0.0)
 
     return tuple(
         sorted(

@@ -134,7 +134,8 @@ class Delivery:
     """Ledgers that note the message, one as often as it does."""
     messages: int
     times: tuple[float, ...] = ()
-    """When each of *sources* noted it, to the second; empty where that is as often as most messages of the queue."""
+    """When each of *sources* noted the first of the messages, the others of them within the same seconds; empty where
+    that is as often as most messages of the queue."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from mqlab.reporting.impact import effects_of
 from mqlab.screens import audit
 from mqlab.screens.archives import archive_of, without_archive
 from mqlab.screens.audit import loss
-from mqlab.screens.rows import LABEL, ROOM, WIDTH, labelled, line, placed, proof, row, sentences
+from mqlab.screens.rows import ROOM, WIDTH, labelled, line, placed, placed_whole, proof, row, sentences
 from mqlab.symptoms import change_points
 from mqlab.terminal import safe, wrapped
 from mqlab.words import Text, listed, pieces, room
@@ -103,10 +103,10 @@ def _course(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
     if cost := list(islice(_effects(diagnosis, lead), _MOST_EFFECTS)):
         yield line("IMPACT", listed(cost))
     yield from row("WHEN", when) if (when := _when(lead, tz)) else ()
-    first = change_points.order(change_points.during(diagnosis.risers, lead), tz)
+    first = change_points.order(change_points.during(diagnosis.risers, lead), tz, lead=lead)
     yield from row("EARLIEST", first, 3) if first else ()
     for number, change in enumerate(near):
-        yield placed("" if number else "CHANGED", *_change(change, tz))
+        yield from placed_whole("" if number else "CHANGED", *_change(change, tz))
     for number, told in enumerate(_restarts(diagnosis.changes, tz)):
         yield line("" if number else "RESTARTS", told)
 
@@ -124,7 +124,7 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
     for number, symptom in enumerate(diagnosis.symptoms):
         yield from row("" if number else "SYMPTOMS", symptom, 2)
     for number, change in enumerate(diagnosis.changes[:5]):
-        yield placed("" if number else "CHANGED", *_change(change, tz))
+        yield from placed_whole("" if number else "CHANGED", *_change(change, tz))
     yield from audit.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, None, audits, tz), 4) if audits or diagnosis.chains else ()
     yield from _rejected(diagnosis)
@@ -229,7 +229,8 @@ def _traffic(lead: Finding) -> Iterator[str]:
     lasted = (ledger.ended_at - ledger.started_at).total_seconds() if ledger else None
     how = (ledger.how or ledger.host) if ledger else None
     yield line("TRAFFIC", say("traffic", how=how, lasted=lasted, factors=factors, **measured(measures)))
-    for stage in ledger.stages if ledger else ():
+    # A rest of nothing is none that was measured: the other stages were made to fit, or one of them is the rest.
+    for stage in (one for one in ledger.stages if one.bytes or one.name != "unexplained") if ledger else ():
         share = units.percent(stage.bytes / ledger.bytes_out) if ledger and ledger.bytes_out else ""
         second = stage.cross_check if stage.name == "rejected-batches" else None
         size = f"{units.size(stage.bytes):>9}"
@@ -290,7 +291,7 @@ def _others(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
 
 def _rejected(diagnosis: Diagnosis) -> Iterator[str]:
     for number, entry in enumerate(diagnosis.rejected[:4]):
-        yield line(" " * LABEL if number else "RULED OUT", say("of", name=entry.incident, text=entry.because))
+        yield from row("" if number else "RULED OUT", say("of", name=entry.incident, text=entry.because), 2)
 
 
 _KNOWN = {

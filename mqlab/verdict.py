@@ -67,7 +67,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         symptoms=tuple(s.text for s in left[:5]),
         gaps=_gaps(facts, findings),
         chains=explained(ways(facts), [f for f in findings if _of_mqtt(f)]),
-        risers=change_points.risers(facts) if "mqtt" in present else (),
+        risers=change_points.risers_beside(facts, next(iter(findings), None)) if "mqtt" in present else (),
         withdrawn=withdrawn,
     )
     return selfcheck.checked(whole, facts)

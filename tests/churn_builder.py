@@ -5,6 +5,7 @@ from __future__ import annotations
 from facts_builder import at, episode, log, settings, version
 from kafka_builder import BROKER, GROUP
 
+from mqlab.kafka import groups
 from mqlab.rows import Batch
 
 BROKER_LOG = log(BROKER, "kafka-broker-log")
@@ -37,6 +38,12 @@ def runs(client, number="2.8.2", *, interval=15000, records=500, session=10000, 
         {when}  {client}  session.timeout.ms    {session}
     """
     return (settings(table, source, scope="consumer"), version(number, source, when), log(source))
+
+
+def triggers(rebalances, name, ends, joins):
+    """What made a group rebalance: ends of members, as they are called, and joins after them."""
+    parts = [groups.say(name, times=ends, ends=ends), groups.say("joins", times=joins, ends=ends)]
+    return groups.say("triggers", rebalances=rebalances, parts=parts)
 
 
 def exited(client, when, status):

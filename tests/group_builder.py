@@ -115,3 +115,19 @@ def ledger(topic, name, hosts, messages, *, when=100) -> tuple[Tally | Delivery,
     sources = tuple(f"clients/app/{host}/consumed.csv" for host in hosts)
     tallies = tuple(Tally(at(when), "consumed", topic, name, messages, s, 2) for s in sources)
     return (*tallies, Delivery(at(when), topic, name, sources, messages))
+
+
+def offline(when):
+    """The answer of consumerConnection where nobody is connected."""
+    place = f"clients/consumerConnection-{GROUP}.{when}.txt"
+    reason = f"CODE: 206  DESC: Not found the consumer group connection: {GROUP}"
+    return episode("tool-error", when, place, system="rocketmq", group=GROUP, reason=reason)
+
+
+def flip(when, reason, broker="broker-a"):
+    """A broker adds a topic to the group, or takes it away."""
+    own = {"system": "rocketmq", "group": GROUP, "topic": "TRADES", "reason": reason, "line": int(when)}
+    return episode("subscription-changed", when, f"logs/{broker}/broker.log", **own)
+
+
+FLIPS = [flip(100 + 30 * n + (15 if reason == "add" else 0), reason) for n in range(8) for reason in ("remove", "add")]

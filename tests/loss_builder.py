@@ -135,11 +135,11 @@ def counts(*rows):
 
 
 def said(detector, *rows):
-    """(severity, certainty, lost records) of each finding; else why not."""
+    """(severity, certainty, lost records) of each finding; else why not, what is missing, or that it is clear."""
     result = detector.detect(facts(*rows))
     if result.findings:
         return [(f.severity.name, f.certainty.name, f.measures.get("lost_records")) for f in result.findings]
-    return result.rejected or (f"missing {result.missing[0]}" if result.missing else "clear")
+    return result.rejected or result.missing or "clear"
 
 
 LINE = Evidence("clients/a.log", 1, "a line")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from facts_builder import at, drawn, episode, log, moment, settings
 
+from mqlab.delivery import elections, loss_mechanisms
 from mqlab.facts import Setting
 from mqlab.findings import Evidence
 from mqlab.rows import Fate, Part
@@ -138,3 +139,14 @@ def of_brokers(key, value) -> Setting:
     return Setting(
         key, value, "broker", "1", "printed", at("10:00"), "logs/kafka-1/server.log", 9, f"\t{key} = {value}"
     )
+
+
+def undecided(why, missing="leaders", most=54, **more):
+    """Nothing shows how records of a log were lost: *why*, and what is missing."""
+    say = loss_mechanisms.say
+    return say("undecided", missing=say(missing), why=why, topic="orders", queue="0", most=most, **more)
+
+
+def read_yet(why, **values):
+    """Consumers had read what was lost, yet the election was clean: *why*."""
+    return loss_mechanisms.say("read-yet", why=elections.say(why, **values))

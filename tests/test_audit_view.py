@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
 from audit_builder import FAILOVER, MIXED, SETTINGS_ONLY, losses
 from facts_builder import at, facts, positions
 from message_builder import BROKERS, acked, acks, cuts, fates, followers, leaders
 
+from mqlab.delivery.path import PathRow, cells
 from mqlab.facts import Facts
 from mqlab.views import delivery, delivery_tables
 from mqlab.views.delivery import CUT, FOLLOWER, LEADER, AuditView, InSync, Level, audit_view, chosen
@@ -137,3 +139,11 @@ def test_positions_of_groups_stand_with_the_log_around_them():
     ]
     assert delivery_tables.positions(Facts(), AuditView(None)).empty
     assert delivery_tables.skips(WHOLE, audit_view(WHOLE)).empty
+
+
+@pytest.mark.parametrize(
+    ("told", "lost"),
+    [({"acked": 9}, "0"), ({"sent": 9}, "0"), ({}, "–"), ({"lost": 3}, "3"), ({"lost": 3, "bound": "≤"}, "≤ 3")],
+)
+def test_that_nothing_is_lost_takes_knowing_what_was_written(told, lost):
+    assert cells(PathRow("0", None, stored=9, handled=9, **told))["lost"] == lost

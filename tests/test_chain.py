@@ -8,17 +8,22 @@ from mqtt_builder import broker
 
 from mqlab.clocks.offsets import corrected
 from mqlab.findings import Certainty, Evidence, finding
+from mqlab.models.mqtt import NEWEST
+from mqlab.mqtt.brokers import SKEW
 from mqlab.mqtt.chain import chains, within_mqtt
 from mqlab.mqtt.chain_apart import explained
 from mqlab.mqtt.chain_stages import Step, Whereabouts
+from mqlab.mqtt.queue_drops import calm, queue_cases
 from mqlab.rows import Flow, Part, Passage, Receipt, Tally, TopicFlow
 from mqlab.views.audit_json import sentence
+from mqlab.words import room
 
 FILES = {
     "gateway": "clients/published-gateway.csv", "b1": "clients/forwarded-b1.csv", "b2": "clients/forwarded-b2.csv",
     "sink": "clients/sink-consumed.csv", "board": "clients/received-board.csv", "copier": "clients/received-copier.csv",
 }  # fmt: skip
 GROUP = "$share/kbridge/plant/#"
+say = room("chain")
 
 
 def messages(text, *, topic="plant/a"):
@@ -163,7 +168,7 @@ def test_a_bridge_that_falls_behind_is_not_a_loss():
     """)
     (chain,) = chains(facts(rows, sink(2999), noted("b1", "10:00:00", [100] * 31)))
     assert gaps(chain) == [
-        ("taken", Whereabouts.AFTER_END, "", 2900, 2900, 2900),
+        ("taken", Whereabouts.AFTER_END, "forwarded-b1", 2900, 2900, 2900),
         ("handled", Whereabouts.UNKNOWN, "etl", 100, 100, 100),
     ]
     assert stages(chain)[3] == ("stored", "", 3000, 3000, 3100, 0)
@@ -253,6 +258,32 @@ def test_what_a_publisher_that_stopped_left_unacknowledged_has_not_failed():
     assert "failure" not in chain.gaps[1].how.replace("no failure", "")
 
 
+@pytest.mark.parametrize(
+    ("counted", "more", "waits"),
+    [
+        ([0, 400, 1602], (), (1502, 0)),
+        ([0, 400, 1601], (), (1500, 2)),
+        ([0, 400, 1603], (), (1500, 2)),
+        ([3, 400, 1602], (), (1500, 2)),
+        ([0, 400, 1602], messages("at until count noted sender\n10:02:00 10:02:01 1 board none"), (1500, 2)),
+    ],
+    ids=["all came in", "one did not", "others publish", "counted before", "another publisher"],
+)
+def test_what_the_broker_counts_as_received_waits_like_the_rest_without_an_acknowledgement(counted, more, waits):
+    rows = messages("""
+        at       until    count noted failed
+        10:00:05 10:00:59 100   b1    no
+        10:01:01 10:09:57 1500  -     no
+        10:09:58 10:09:59 2     -     open
+    """)
+    series_ = series("mqtt.publish_received", counted, start=0, step=300)
+    way = within_mqtt(facts(rows, more, ONE_DEAD[1], subscribed("b1"), series_))
+    found = {g.where: g.messages for g in way.gaps if g.who in ("", "b1")}
+    assert (found[Whereabouts.QUEUED], found.get(Whereabouts.UNANSWERED, 0)) == waits
+    assert way.stage(Step.ACKNOWLEDGED).messages == 1600
+    assert (say("settled", messages=2) in way.notes) == (waits[1] == 0)
+
+
 def test_messages_that_only_receivers_note_count_at_no_stage():
     rows = messages("""
         at       until    count noted   sender
@@ -261,7 +292,28 @@ def test_messages_that_only_receivers_note_count_at_no_stage():
     """)
     (chain,) = chains(facts(rows, sink(911)))
     assert {s.messages for s in chain.stages} == {900}
-    assert chain.notes == ("12 more were received from publishers without a ledger in the material",)
+    assert chain.notes == (say("late", messages=12),)
+
+
+@pytest.mark.parametrize(
+    ("sender", "begin", "topic", "told"),
+    [
+        ("none", "10:05:00", "plant/a", "late"),
+        ("none", "10:04:58", "plant/a", "beside"),
+        ("none", "10:05:00", "office/door", "beside"),
+    ],
+    ids=["its publisher's ledger has ended", "it goes on", "another publisher's topic"],
+)
+def test_what_comes_after_a_publisher_s_ledger_ends_is_not_another_publisher_s(sender, begin, topic, told):
+    rows = messages("""
+        at       until    count noted
+        10:00:00 10:04:59 900   board
+    """)
+    more = messages(f"""
+        at       until    count noted sender
+        {begin}  10:05:01 2     board {sender}
+    """, topic=topic)  # fmt: skip
+    assert within_mqtt(facts(rows, more)).notes == (say(told, messages=2),)
 
 
 def test_topics_that_the_bridge_never_took_are_not_missing():
@@ -517,6 +569,17 @@ def test_what_was_published_after_the_last_row_of_a_ledger_is_after_its_end_to_t
     assert [(w, n) for _, w, _, n, _, _ in gaps(way)] == [(Whereabouts.UNKNOWN, 8), (Whereabouts.AFTER_END, 4)]
 
 
+def test_only_the_receiver_whose_ledger_ends_misses_what_came_after_it():
+    rows = messages("""
+        at       until    count noted
+        10:00:32 10:04:50 300   board+copier
+        10:05:01 10:05:02 4     copier
+    """)
+    (after,) = within_mqtt(facts(rows, noted("board", "10:04:50", [30]))).gaps
+    assert (after.where, after.who, after.messages) == (Whereabouts.AFTER_END, "received-board", 4)
+    assert after.how == say("after-end", ledgers=1)
+
+
 def full(*seconds, client="board", count=1):
     return tuple(
         episode(
@@ -550,8 +613,47 @@ def test_a_counter_that_does_not_cover_all_that_is_missing_leaves_the_rest_open(
     counter = series("mqtt.publish_dropped", [0, 50, 50], start=300, step=100)
     way = within_mqtt(facts(HOLE, BOARD, subscribed("board", name="plant/#"), full("10:05:01"), counter))
     assert gaps(way) == [
-        ("taken", Whereabouts.DROPPED, "board", 50, 50, 50), ("taken", Whereabouts.UNKNOWN, "board", 30, 0, 80),
+        ("taken", Whereabouts.DROPPED, "board", 50, 50, 50), ("taken", Whereabouts.UNKNOWN, "board", 30, 0, 30),
     ]  # fmt: skip
+
+
+EARLIER = messages("""
+    at       until    count noted
+    10:00:32 10:01:59 100   board
+    10:02:00 10:02:10 9     -
+    10:02:11 10:04:59 200   board
+    10:05:00 10:05:10 80    -
+    10:05:11 10:09:59 300   board
+""")
+START = episode("broker-starting", "10:00:00", "logs/mosquitto.log", system="mqtt", reason="2.0.11")
+
+
+@pytest.mark.parametrize(
+    ("line", "counter", "dropped"),
+    [
+        ("10:05:01", [0, 0, 500], 80),
+        ("10:02:03", [0, 0, 500], 89),
+        ("10:05:01", [0, 7, 500], 80),
+        (None, [0, 0, 500], 80),
+        (None, [0, 7, 500], 89),
+    ],
+    ids=["line and counter", "a line among them", "counted for others", "counter alone", "it rose"],
+)
+def test_what_came_before_a_queue_can_have_dropped_any_is_not_dropped(line, counter, dropped):
+    lines = (full(line) if line else (), full("10:05:02", client="copier") if line else ())
+    counts = series("mqtt.publish_dropped", counter, start=0, step=240)
+    way = within_mqtt(facts(EARLIER, BOARD, START, subscribed("board", name="plant/#"), lines, counts))
+    found = {g.where: (g.messages, g.low, g.high) for g in way.gaps}
+    assert found[Whereabouts.DROPPED] == (dropped, 0, dropped)
+    assert found.get(Whereabouts.UNKNOWN) == ((9, 9, 89) if dropped == 80 else None)
+
+
+def test_a_queue_that_throws_away_the_oldest_may_drop_what_came_long_before():
+    given = facts(EARLIER, BOARD, START, subscribed("board", name="plant/#"), full("10:05:01"))
+    (case,) = queue_cases(given)
+    assert calm(given, case) == [(at("10:00:00"), at("10:05:01") - SKEW)]
+    assert calm(given, replace(case, queue=replace(case.queue, keeps=NEWEST))) == []
+    assert calm(given, replace(case, queue=None)) == []
 
 
 def counted(incident, subject, lost):

@@ -40,7 +40,7 @@ DEAD = Chain(
         stage(Step.STORED, 5640, how="what was handled had been stored"), stage(Step.HANDLED, 5640, "etl"),
     ),
     (gap(Whereabouts.QUEUED, 1480, "b1", since=at("10:01:01")),),
-    ("9 more were received from publishers without a ledger in the material",),
+    ("9 more were received and are in no publisher's ledger",),
 )  # fmt: skip
 
 ROW = "published 7,120 -> bridge 5,640 -> Kafka telemetry 5,640 -> etl 5,640; 1,480 in the queue of b1 (offline"
@@ -71,7 +71,7 @@ def test_moments_are_shown_in_the_zone_that_was_asked_for():
         (gap(Whereabouts.REFUSED, 3, before=Step.ACKNOWLEDGED), "3 failed at their publishers"),
         (gap(Whereabouts.REFUSED, 3, before=Step.HANDLED), "3 refused by the log"),
         (gap(Whereabouts.PENDING, 70, "etl", before=Step.HANDLED), "70 pending for etl"),
-        (gap(Whereabouts.AFTER_END, 5), "5 published after the receivers' ledgers end"),
+        (gap(Whereabouts.AFTER_END, 5, "b1"), "5 published after the last message that b1 noted"),
         (gap(Whereabouts.UNKNOWN, 9, "b1"), "9 not received by b1, whereabouts unknown"),
         (gap(Whereabouts.SHARED, 9, "b2"), "9 went to b2"),
         (gap(Whereabouts.SHARED, 9, "b2", low=0), "up to 9 may have gone to b2"),
@@ -156,7 +156,7 @@ def test_the_audit_shows_stages_shares_and_where_the_missing_are():
         "MISSING  1,480 in the queue of b1 (offline since 10:01:01)",
         "           by ids",
         "           logs/mosquitto.log:12  1800007260: Client b1 disconnected.",
-        "         9 more were received from publishers without a ledger in the material",
+        "         9 more were received and are in no publisher's ledger",
     ]
 
 

@@ -32,6 +32,42 @@ def test_lines_of_a_slow_start_before_its_settings_are_of_the_new_process():
 
 
 @pytest.mark.parametrize(
+    ("own", "back", "starts", "served"),
+    [
+        (
+            ("broker-booting 10:05:43", "client-version 10:05:58", "broker-started 10:06:51"),
+            "10:05:43",
+            True,
+            "10:06:51",
+        ),
+        (
+            ("client-version 10:05:58", "settings-printed 10:06:06", "broker-started 10:06:51"),
+            "10:05:58",
+            False,
+            "10:06:51",
+        ),
+        (("broker-started 10:06:51",), "10:06:51", False, None),
+        (("broker-starting 10:06:51",), "10:06:51", True, None),
+    ],
+    ids=["first line", "a line of its start", "the line that it serves", "a broker that tells its start only"],
+)
+def test_when_a_process_starts_and_when_it_serves_are_two_moments(own, back, starts, served):
+    lines = map(str.split, ("broker-started 10:00:00", "isr-shrunk 10:04:37", *own))
+    rows = [
+        episode(kind, when, LOG, line=number, node="2" if kind.startswith("broker") else None)
+        for number, (kind, when) in enumerate(lines, 1)
+    ]
+    (one,) = deaths(facts(rows))
+
+    values = [one.how.values[name] for name in ("since", "back", "starts", "served")]
+    assert values == [at("10:04:37"), at(back), starts, at(served) if served else None]
+
+
+def test_a_slow_first_start_in_several_lines_is_no_death():
+    assert told("broker-booting 10:00:00", "settings-printed 10:00:15", "broker-started 10:01:10") == []
+
+
+@pytest.mark.parametrize(
     "rows",
     [
         ("broker-started 10:00:00", "broker-stopping 10:04:00", "broker-started 10:05:00"),

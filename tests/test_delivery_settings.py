@@ -91,11 +91,11 @@ def test_idempotence_counts_as_the_release_has_it(given, release, off):
     assert rows == ([("producer app", "producer-duplicates", None, 0, None)] if off else [])
 
 
-def test_a_cut_connection_doubles_at_most_what_was_on_its_way():
-    batches = series("producer.records_per_request_avg", [0, 40, 20], client_id="app")
+def test_a_cut_connection_may_double_what_is_usually_on_its_way_and_averages_bound_nothing():
+    batches = series("producer.records_per_request_avg", [0, 400, 20, 20, 16], client_id="app")
     rows = of("enable.idempotence", producer(("acks", "all")), version("2.8.2"), batches)
 
-    assert rows == [("producer app", "producer-duplicates", None, 0, 5 * 40)]
+    assert rows == [("producer app", "producer-duplicates", 5 * 20, 0, None)]
 
 
 UNCLEAN = settings("at owner key value\n- orders unclean.leader.election.enable true", "topics.txt",
@@ -164,8 +164,19 @@ def test_a_reset_to_the_end_is_weaker_for_a_group_that_has_offsets():
     latest = consumer(("auto.offset.reset", "latest"), ("enable.auto.commit", "false"))
     behind = positions("at group topic queue committed end\n10:00 billing orders 0 10 500")
 
-    assert of("auto.offset.reset", latest, behind) == [("consumer sink", "offset-reset-loss", None, 0, 490)]
-    assert of("auto.offset.reset", latest) == [("consumer sink", "offset-reset-loss", None, 0, None)]
+    assert [row.effective.values["case"] for row in risks(facts(latest, behind))] == ["offsets-may-go"]
+    assert [row.effective.values["case"] for row in risks(facts(latest))] == ["no-offsets"]
+
+
+@pytest.mark.parametrize("ends", [(100, 900, 500), (900, 500, 100), (100, 500, 900)])
+def test_no_lag_seen_bounds_what_waits_when_offsets_expire_and_the_largest_is_told(ends):
+    latest = consumer(("auto.offset.reset", "latest"), ("enable.auto.commit", "false"))
+    seen = "".join(f"10:0{n} billing orders 0 10 {end}\n" for n, end in enumerate(ends))
+    behind = positions(f"at group topic queue committed end\n{seen}")
+
+    assert of("auto.offset.reset", latest, behind) == [("consumer sink", "offset-reset-loss", None, 0, None)]
+    (row,) = risks(facts(latest, behind))
+    assert [one.values["records"] for one in row.how.values["waited"]] == [890]
 
 
 def test_members_with_the_same_settings_share_a_row():

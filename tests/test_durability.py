@@ -6,7 +6,7 @@ from facts_builder import at, episode, facts, positions, series, settings, versi
 from message_builder import acked, acks, of_brokers, of_topic
 
 from mqlab.delivery import durability
-from mqlab.delivery.leaders import last_end, last_start
+from mqlab.delivery.leaders import last_end, last_start, looked
 
 
 def told(*rows, topic="orders"):
@@ -92,3 +92,11 @@ def test_the_start_of_a_log_moves_with_what_is_deleted():
     moved = episode("log-start-moved", "10:10", topic="orders", queue="0", left=300.0)
     assert last_start(facts(first), ("orders", "0")) == 10
     assert last_start(facts(first, moved), ("orders", "0")) == 300
+
+
+def test_a_query_may_show_a_log_start_that_the_broker_has_moved_since():
+    shown = series("broker.log_start_offset", [0, 10, 10], topic="orders", partition="0")
+    for when, start in ((8, 10), (18, 700), (25, 700)):
+        moved = episode("log-start-moved", when, "logs/server.log", left=700, topic="orders", queue="0")
+        assert last_start(facts(shown, moved), ("orders", "0")) == start
+    assert looked(facts(shown), ("orders", "0")) == (at(10),)

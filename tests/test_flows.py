@@ -69,3 +69,12 @@ def test_readers_are_groups():
 )
 def test_a_rise_lasts_two_windows_or_to_the_end(levels, rise):
     assert found(*levels) == rise
+
+
+@pytest.mark.parametrize("step", [10, 13, 40])
+def test_bytes_a_second_are_those_between_the_samples_counted(step):
+    brokers = (
+        series(f"broker.bytes_{way}", ramp((85, rate * step)), step=step, **BROKER)
+        for way, rate in (("in", 100), ("out", 300))
+    )
+    assert {p.in_per_second for p in flows.flows(facts(*brokers))} == {100.0}

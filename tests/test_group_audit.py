@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from facts_builder import at, facts, log, settings
 from kafka_builder import GROUP, TOPIC
 from loss_builder import (
@@ -23,11 +24,12 @@ from loss_builder import (
 from message_builder import acked, of_topic
 
 from mqlab.delivery.audit import audits
-from mqlab.delivery.group_audit import group_doubled, group_losses, reckon
+from mqlab.delivery.group_audit import group_doubled, group_losses, group_rows, reckon
+from mqlab.delivery.group_repeats import copies
 from mqlab.delivery.rows import Outcome
 from mqlab.facts import Position
 from mqlab.kafka.member_ledgers import kept, noting
-from mqlab.rows import Part
+from mqlab.rows import Delivery, Part
 from mqlab.sources import CHANGED
 from mqlab.symptoms.unexplained import unexplained
 
@@ -222,9 +224,25 @@ def test_copies_that_a_producer_made_are_no_copies_of_the_group():
     assert (one.records, one.extra) == (100, 100)
 
 
-def test_copies_of_records_whose_first_place_is_gone_count():
-    rows = messages(f"from to at places over handled\n0 99 10:00 2 yes {A}+{A}")
-    assert [one.extra for one in group_doubled(facts(LIFE, rows, noted("10:00:05 0 100")), TOPIC)] == [100]
+@pytest.mark.parametrize(
+    ("read", "repeats", "other"),
+    [([(60, (A, A)), (40, (A,))], 60, 40), ([(100, (A, A))], 100, 0), ([(100, (A,)), (100, (A,))], 0, 100)],
+    ids=["some", "all where they stood", "all at a second place"],
+)
+def test_what_was_handled_at_a_second_place_of_a_log_that_went_back_is_no_repeat(read, repeats, other):
+    """Runs of messages whose places were lost do not tell at how many places they were handled; deliveries do."""
+    rows = messages(f"from to at places over handled\n0 99 10:00 1 yes {A}+{A}")
+    seen = [Delivery(at(n), TOPIC, "0", own, times) for n, (times, own) in enumerate(read)]
+    known = facts(LIFE, rows, seen, noted("10:00:05 0 100"))
+    assert sum(one.extra for one in group_doubled(known, TOPIC)) == repeats
+    assert sum(row.doubled for row in group_rows(known, TOPIC)) == repeats
+    assert copies(known, TOPIC) == other
+
+
+def test_copies_of_a_log_that_lost_no_place_are_told_by_the_log():
+    rows = messages(f"from to at places handled\n0 99 10:00 2 {A}+{A}")
+    known = facts(LIFE, rows, [Delivery(at(0), TOPIC, "0", (A,), 200)], noted("10:00:05 0 100"))
+    assert (group_doubled(known, TOPIC), copies(known, TOPIC)) == ((), 0)
 
 
 def test_waiting_records_that_retention_deleted_do_not_wait():

@@ -4,6 +4,7 @@ from facts_builder import at, episode, facts, log, settings
 from kafka_builder import GROUP, TOPIC, coordinator
 from loss_builder import A, begins, life, listed, lost, messages, noted, said, stands
 from message_builder import acked
+from said import told
 
 from mqlab.delivery.audit import audits
 from mqlab.delivery.path import intact
@@ -12,6 +13,10 @@ from mqlab.detectors import commit_before_process_loss, offset_reset_loss
 from mqlab.facts import Position
 from mqlab.symptoms.unexplained import unexplained
 from mqlab.verdict import diagnose
+from mqlab.words import room
+
+say = room("delivery-audit")
+SET_PAST = say("by-hand", skipped=800, group=GROUP)
 
 ONE_COPY = settings(f"at owner key value\n10:00:00 {TOPIC} replication.factor 1", scope="topic")
 SKIPPED = messages(f"from to at handled\n0 99 10:00 {A}\n100 899 10:00 -\n900 999 10:00 {A}")
@@ -39,10 +44,7 @@ def tool(offset, when="10:02:30"):
 def test_what_somebody_set_the_group_past_is_counted_and_nothing_was_lost():
     one = audit(BY_HAND, ONE_COPY, acked(999, topic=TOPIC))
     assert (one.outcome, one.losses, [row.by_hand for row in one.groups]) == (Outcome.COMPLETE, (), [800])
-    assert one.statement == (
-        f"1,000 acknowledged; 800 were skipped by {GROUP} on purpose: its offsets were set by hand. "
-        "Nothing was lost: every acknowledged message is accounted for."
-    )
+    assert told(one.statement) == {"acked": 1000, "parts": (SET_PAST,), "outcome": Outcome.COMPLETE}
 
 
 BARE = [
@@ -80,7 +82,7 @@ def test_records_in_a_topic_for_such_were_set_aside():
     for name in (f"{TOPIC}.DLT", f"{TOPIC}-dlt", f"{TOPIC}.dlq", f"dead-letter-{TOPIC}"):
         one = audit(GIVEN_UP, ONE_COPY, acked(999, topic=TOPIC), dead_letter_topic(name, 1))
         assert (one.losses, [row.aside for row in one.groups]) == ((), [1])
-        assert "1 could not be handled by billing and went to a dead-letter topic" in one.statement
+        assert told(one.statement)["parts"] == (say("aside", aside=1, group=GROUP),)
         assert unexplained(facts(GIVEN_UP, dead_letter_topic(name, 1)), ()) == ()
 
 
@@ -97,11 +99,10 @@ def test_a_group_without_a_ledger_leaves_open_what_it_handled_and_nothing_else()
     ]  # fmt: skip
     one = audit(rows)
     assert one.outcome is Outcome.IN_LOG
-    assert one.statement == (
-        "1,000 acknowledged. Nothing was lost from the log. Whether statistics handled 1,000 of the messages "
-        "before its position cannot be told."
-    )
-    assert said(commit_before_process_loss, rows).startswith("clear")
+    untold = (say("passed", group="statistics", unknown=1000),)
+    assert told(one.statement) == {"acked": 1000, "outcome": Outcome.IN_LOG, "untold": untold}
+    assert one.looked == (at("10:01:30"), at("10:01:30"))
+    assert said(commit_before_process_loss, rows) == "clear"
 
 
 def test_the_verdict_tells_of_topics_that_lost_nothing():
@@ -109,4 +110,4 @@ def test_the_verdict_tells_of_topics_that_lost_nothing():
     verdict = diagnose(given).verdict
     assert verdict.incident == "undetermined"
     assert verdict.statement.endswith(intact(audits(given)))
-    assert f" {TOPIC}: 1,000 acknowledged; 800 were skipped by {GROUP} on purpose" in verdict.statement
+    assert [told(one.statement)["parts"] for one in audits(given)] == [(SET_PAST,)]

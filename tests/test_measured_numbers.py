@@ -5,7 +5,7 @@ from facts_builder import at, card, episode, facts, positions, ramp, series
 
 from mqlab.detectors.oversize_record_rejected import detect
 from mqlab.shared.counters import usual_factor
-from mqlab.shared.lag import backlog, speeds, stretch_between, trend
+from mqlab.shared.lag import speeds, stretch_between, trend
 from mqlab.shared.queues import of_groups
 from mqlab.traffic import payload
 from mqlab.units import between
@@ -36,45 +36,8 @@ def test_speeds_leave_the_pause_of_a_restart_at_one_end_out():
     given = facts(waiting(0, 200, *range(220, 620, 20)))
     queues = of_groups(given)["g", "t"]
 
-    assert speeds(queues, stretch_between(queues, at(0), at(220))) == (10, between(2, [2, 2]))
-
-
-def test_a_backlog_grows_on_after_the_end_of_its_cause_until_somebody_works_it_off():
-    given = facts(waiting(0, 100, 200, 300, 400, 350, 900))
-
-    assert backlog(given, "g", at(10), at(20)) == {"peak_lag": 400, "lag_growth_per_second": 10}
-
-
-def test_what_is_left_of_a_backlog_waits_at_the_end_and_is_no_more_than_it_was():
-    given = facts(waiting(0, 100, 200, 300, 400, 350, 340))
-    assert backlog(given, "g", at(10), at(20)) == {
-        "peak_lag": 400, "pending_records": 340, "lag_growth_per_second": 10,
-    }  # fmt: skip
-
-
-def test_lag_that_rises_again_for_another_reason_is_not_its_peak():
-    later = backlog(facts(waiting(0, 100, 50, 40, 900)), "g", at(0), at(20))
-    assert (later["peak_lag"], "pending_records" in later) == (100, False)
-
-
-def test_a_backlog_that_was_worked_off_meanwhile_grew_by_what_it_grew_before():
-    assert backlog(facts(waiting(0, 100, 200, 300, 200, 100, 0)), "g", at(0), at(60)) == {
-        "peak_lag": 300, "pending_records": 0, "lag_growth_per_second": 10,
-    }  # fmt: skip
-    assert "lag_growth_per_second" not in backlog(facts(waiting(300, 200, 100, 0)), "g", at(0), at(30))
-
-
-def test_a_backlog_of_leaps_that_were_worked_off_in_between_does_not_grow_evenly():
-    leaps = backlog(facts(waiting(0, 200, 10, 20, 220, 10, 30, 20, 400, 20)), "g", at(0), at(90))
-    assert leaps["peak_lag"] == 400
-    assert "lag_growth_per_second" not in leaps
-    toothed = backlog(facts(waiting(*(10 * n + 20 * (n % 2) for n in range(20)))), "g", at(0), at(190))
-    assert toothed["lag_growth_per_second"] == pytest.approx(1, rel=0.2)
-
-
-def test_a_group_of_which_nothing_waits_has_no_backlog():
-    assert backlog(facts(waiting(0, 0, 0)), "g", at(0), at(20)) == {}
-    assert backlog(facts(waiting(0, 100, 50, group="other")), "g", at(0), at(20)) == {}
+    whole = stretch_between(queues, at(0), at(220))
+    assert speeds(queues, whole) == (10, between(2, [2, whole.grown / whole.seconds])), "the bounds hold both"
 
 
 def test_a_usual_factor_leaves_the_start_and_an_earlier_fault_out():

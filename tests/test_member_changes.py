@@ -1,7 +1,7 @@
 """Changes of membership: between steady times, by the ids that went and came."""
 
 from facts_builder import at, episode, facts, log
-from group_builder import GROUP, listing, listings
+from group_builder import GROUP, broker_log, connected, listing, listings
 
 from mqlab.rocketmq.eras import member_changes
 from mqlab.units import clock
@@ -19,9 +19,30 @@ def test_a_release_that_gives_all_one_id_is_a_change_and_so_is_its_repair():
         *listings(140, 300, 20, "A@9 10.0.0.1:2", "A@9 10.0.0.2:2", "B@1 10.0.0.3:1"),
         *listings(320, 500, 20, "A@3 10.0.0.1:3", "A@4 10.0.0.2:3", "B@1 10.0.0.3:1"),
     )
-    assert told(*rows) == ["10:02:20: A@1, A@2 → 2 × A@9", "10:05:20: 2 × A@9 → A@3, A@4"]
-    first = next(iter(member_changes(facts(*rows))))
+    assert told(*rows) == ["10:02:00: A@1, A@2 → 2 × A@9", "10:05:20: 2 × A@9 → A@3, A@4"]
+    first, second = member_changes(facts(*rows))
+    assert (clock(first.what.values["until"]), second.what.values["until"]) == ("10:02:20", None)
     assert [e.text for e in first.evidence] == ["A@9 10.0.0.1:2", "A@9 10.0.0.2:2"]
+
+
+def test_a_return_after_a_time_without_anybody_is_a_change_of_its_moment():
+    def seen(back):
+        lines = [connected(0, "A@1", "10.0.0.1:1"), connected(100, "A@1", "10.0.0.1:1", kind="consumer-disconnected")]
+        return told(*lines, connected(back, "A@2", "10.0.0.1:2"), broker_log(0, 900))
+
+    assert seen(110) == ["10:01:40: A@1 → A@2"]
+    assert seen(700) == ["10:11:40: A@1 → A@2"]
+
+
+def test_members_that_stop_before_others_start_are_replaced_by_them():
+    def seen(back):
+        rows = [connected(0, "A@9", f"10.0.0.{n}:1") for n in (1, 2)]
+        rows += [connected(0, "B@9", "10.0.0.3:1"), broker_log(0, 900)]
+        rows += [connected(200, "A@9", f"10.0.0.{n}:1", kind="consumer-disconnected") for n in (1, 2)]
+        return told(*rows, *(connected(back, f"A@new-{n}", f"10.0.0.{n}:2") for n in (1, 2)))
+
+    assert seen(260) == ["10:03:20: 2 × A@9 → A@new-1, A@new-2"]
+    assert seen(600) == ["10:03:20: 2 × A@9 → gone", "10:10:00: None → A@new-1, A@new-2"], "too late to replace them"
 
 
 def test_a_member_that_left_shows_where_it_was_last():

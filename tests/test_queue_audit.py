@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from facts_builder import at, episode, facts, positions
+from group_builder import broker_log, connected
 from message_builder import fates, part
 
 from mqlab.delivery import path
@@ -11,7 +12,7 @@ from mqlab.delivery.audit import audits
 from mqlab.delivery.log_audit import log_rows
 from mqlab.delivery.rows import GroupRow, Outcome
 from mqlab.findings import Certainty
-from mqlab.rows import Client, Tally
+from mqlab.rows import Client, Delivery, Tally
 from mqlab.views.audit_json import commands_for
 
 GROUP, TOPIC = "order_sync", "orders"
@@ -76,6 +77,23 @@ broker-a/0 60   99 10:00 1    1     -
     )
 
 
+@pytest.mark.parametrize(
+    ("seconds", "around", "name"),
+    [((90, 125), 100, path.AT_CHANGES), ((90, 300), 0, path.UNEXPLAINED), ((), 0, path.UNEXPLAINED)],
+    ids=["while members changed", "when nobody came or went", "nobody knows when"],
+)
+def test_copies_that_came_while_members_changed_are_told_as_such(seconds, around, name):
+    came = [
+        connected(when, client, f"10.0.0.{n}:4000", group=GROUP)
+        for n, (when, client) in enumerate(((0, "10.0.0.1@7"), (100, "10.0.0.2@7")))
+    ]
+    again = Delivery(at(90), TOPIC, "broker-a/0", (ONE, TWO), 100, tuple(map(at, seconds)))
+    one = audit(sent(handled=f"{ONE}+{TWO}"), tally(TWO), stands(100), again, broker_log(), *came)
+    assert [row.at_changes for row in one.doubled] == [around]
+    assert [toll.incident for toll in path.doubles(one)] == [name]
+    assert (one.statement.values["at_changes"], one.statement.values["rest"]) == (around, not around)
+
+
 def test_copies_that_a_group_handled_stand_in_the_audit():
     one = audit(sent(handled=f"{ONE}+{TWO}"), tally(TWO), stands(100))
     assert (one.outcome, [row.extra for row in one.doubled]) == (Outcome.DOUBLED, [100])
@@ -113,6 +131,15 @@ broker-a/0 50   99 10:00 1    1     {ONE}+{TWO}
     one = audit(rows, tally(TWO), allocated, stands(100))
     assert one.outcome is Outcome.IN_LOG
     assert one.missing == (f"of which group {TWO} is",)
+
+
+@pytest.mark.parametrize(("model", "key"), [("BROADCASTING", "own-offsets"), ("CLUSTERING", "owner")])
+def test_the_ledger_of_a_broadcasting_member_is_known_by_the_log_beside_it(model, key):
+    log, own = ("logs/one/client.log", "logs/two/client.log")
+    allocated = episode("queues-allocated", "10:00", log, group=GROUP, topic=TOPIC, client_id="a")
+    started = episode("consumer-starting", "10:00", own, system="rocketmq", group="prices", reason=model)
+    one = audit(sent(handled=f"{ONE}+{TWO}"), tally(TWO), allocated, started, stands(100))
+    assert [(missing.key, missing.values["ledger"]) for missing in one.missing] == [(key, TWO)]
 
 
 def test_an_end_of_a_queue_that_is_not_known_is_asked_for_in_the_words_of_its_broker():

@@ -46,7 +46,7 @@ def test_what_a_consequence_counted_is_shown_where_the_finding_did_not_count_it(
     drained = replace(
         split_loop(), incident="backlog-drain", ledger=None, measures={"drain_seconds": 113.0, "peak_lag": 8158.0}
     )
-    assert "8,158 messages waited at most (worked off in 113 s)" in about(
+    assert "8,158 messages of lag at its peak (worked off in 113 s)" in about(
         "duplicate-client-id", {"orphan_queues": 8.0}, drained, explains=("backlog-drain",)
     )
 
@@ -85,7 +85,7 @@ def test_without_a_finding_cards_tell_what_was_watched():
     calm = replace(diagnosis(), symptoms=())
 
     assert of(calm, facts()) == [
-        "72 messages waited at most (for plant-report)",
+        "72 messages of lag at its peak (for plant-report)",
         "7.57 min watched (in 96 files)",
         "NOT CHECKED loss (not checked: acks1-failover-loss)",
     ]

@@ -24,5 +24,11 @@ def test_a_group_is_empty_while_all_are_away():
     assert round_of((0, 20), (30, 50), (60, 80)).empty is None
 
 
+def test_a_process_that_starts_is_no_member_before_it_has_joined():
+    each = [Restart(name, a, a + 5, True, None, (), a + 5 + joins) for name, a, joins in (("a", 0, 2), ("b", 3, 9))]
+    one = Round("billing", tuple(each), whole=True)
+    assert (one.since, one.until, one.empty) == (0, 17, (3, 7))
+
+
 def test_of_a_round_that_left_others_running_nobody_knows_that_the_group_was_empty():
     assert round_of((0, 50), (15, 60), whole=False).empty is None

@@ -11,7 +11,18 @@ from report_example import diagnosis, split_loop
 from mqlab.findings import Certainty
 from mqlab.rows import Minute, Receipt, Volume
 from mqlab.screen import screen
-from mqlab.symptoms.change_points import Riser, consequences, earlier, first, order, risers, traffic, words
+from mqlab.symptoms.change_points import (
+    Riser,
+    consequences,
+    during,
+    earlier,
+    first,
+    order,
+    risers,
+    risers_beside,
+    traffic,
+    words,
+)
 from mqlab.symptoms.change_points import all_courses as courses
 
 
@@ -81,8 +92,8 @@ def test_what_goes_on_to_rise_is_told_with_its_value_at_that_time_and_its_level_
     ramp = series("process.resident_bytes", [10e6] * 10 + [10e6 + 3e6 * n for n in range(1, 21)], source="rss.csv")
     step = series("process.resident_bytes", [10e6] * 10 + [40e6] * 20, source="rss.csv")
     (rising,), (stepping,) = risers(facts(ramp)), risers(facts(step))
-    assert "10.0 MB -> 16.0 MB, a median of 43.0 MB from then on between" in words(rising)
-    assert "10.0 MB -> 40.0 MB between" in words(stepping)
+    assert words(rising).endswith("10.0 MB -> 16.0 MB, a median of 43.0 MB from then on")
+    assert words(stepping).endswith("10.0 MB -> 40.0 MB")
 
 
 def test_of_the_traffic_that_changed_the_largest_change_is_told_and_a_burst_that_ended_is_no_lasting_level():
@@ -182,25 +193,39 @@ def test_an_order_is_told_only_beyond_samples_and_clocks(one, other, sure):
 def test_two_onsets_within_one_sample_are_told_as_such():
     pair = (riser("connects", 60, 70, who="press", share=0.97, unit="in 5 s", before=0, after=5), riser("lag", 65, 75))
     assert order(pair) == (
-        "cannot tell which came first: connects of press 0 -> 5.00 in 5 s (97.0 % of all) between 10:01:00 and "
-        "10:01:10; lag 1.00 -> 9.00/s between 10:01:05 and 10:01:15"
+        "cannot tell which came first: 10:01:00-10:01:10 connects of press 0 -> 5.00 in 5 s (97.0 % of all); "
+        "10:01:05-10:01:15 lag 1.00 -> 9.00/s"
     )
 
 
 def test_what_one_client_does_is_one_thing():
     pair = (riser("connects", 60, 70, who="press"), riser("takeovers", 60, 70, who="press"))
     assert order(pair) == (
-        "connects of press 1.00 -> 9.00/s between 10:01:00 and 10:01:10; takeovers of press 1.00 -> 9.00/s between "
-        "10:01:00 and 10:01:10"
+        "10:01:00-10:01:10 connects of press 1.00 -> 9.00/s; 10:01:00-10:01:10 takeovers of press 1.00 -> 9.00/s"
     )
+
+
+@pytest.mark.parametrize(
+    ("who", "quantity", "begins", "shown"),
+    [
+        ("press", "takeovers", 65, ()), ("press", "takeovers", 300, ("connects", "takeovers")),
+        ("oven", "takeovers", 65, ("connects", "takeovers")), ("press", "lag", 65, ("lag",)),
+    ],
+    ids=["its own", "long before it began", "another client", "another quantity"],
+)  # fmt: skip
+def test_what_the_finding_itself_is_is_not_told_as_the_earliest(who, quantity, begins, shown):
+    pair = (riser("connects", 60, 70, who=who), riser(quantity, 60, 70, who=who), riser("published", 200, 210))
+    lead = replace(split_loop(), subject="press", started_at=datetime.fromtimestamp(at(begins), UTC))
+    told = order(pair, lead=lead)
+    assert [name for name in ("connects", "takeovers", "lag") if f" {name} of {who}" in told] == list(shown)
+    assert bool(told) == bool(shown)
 
 
 def test_consequences_come_after_the_first():
     chain = (riser("connects", 60, 70, who="press"), riser("lag", 80, 90), riser("heap", 100, 110, unit="B"))
     assert first(chain) == chain[:1]
     assert order(chain) == (
-        "connects of press 1.00 -> 9.00/s between 10:01:00 and 10:01:10; then lag 1.00 -> 9.00/s between 10:01:20 and "
-        "10:01:30 and 1 more"
+        "10:01:00-10:01:10 connects of press 1.00 -> 9.00/s; then 10:01:20-10:01:30 lag 1.00 -> 9.00/s and 1 more"
     )
 
 
@@ -218,9 +243,9 @@ def test_of_a_total_and_its_part_the_part_is_first():
 
 def test_values_have_their_units():
     assert words(riser("mqtt.heap_bytes", 0, 10, unit="B", before=2e6, after=3e9)) == (
-        "mqtt.heap_bytes 2.00 MB -> 3.00 GB between 10:00:00 and 10:00:10"
+        "10:00:00-10:00:10 broker heap 2.00 MB -> 3.00 GB"
     )
-    assert words(riser("log volume", 0, 10, unit="B/min", before=1000, after=9e7)).startswith(
+    assert words(riser("log volume", 0, 10, unit="B/min", before=1000, after=9e7)).endswith(
         "log volume 1.00 kB -> 90.0 MB/min"
     )
 
@@ -230,9 +255,7 @@ def test_what_changed_first_is_a_row_of_the_screen_where_there_is_a_finding():
     lead = replace(split_loop(), started_at=None)
     found = [line for line in screen(replace(diagnosis(lead), risers=changed), ["x"]).splitlines()
              if line.startswith("EARLIEST")]  # fmt: skip
-    assert found == [
-        "EARLIEST connects of press<b>\\u001b 1.00 -> 9.00/s (97.0 % of all) between 10:01:00 and 10:01:10"
-    ]
+    assert found == ["EARLIEST 10:01:00-10:01:10 connects of press<b>\\u001b 1.00 -> 9.00/s (97.0 % of all)"]
     calm = replace(diagnosis(incident="healthy"), symptoms=(), risers=changed)
     assert "EARLIEST" not in screen(calm, ["x"]) + screen(diagnosis(split_loop()), ["x"])
 
@@ -240,17 +263,46 @@ def test_what_changed_first_is_a_row_of_the_screen_where_there_is_a_finding():
 @pytest.mark.parametrize(
     ("certainty", "begins", "shown"),
     [
-        (Certainty.PROVEN, 65, "mqtt.heap_bytes"), (Certainty.LIKELY, 65, "lag"), (Certainty.PROVEN, 50, "lag"),
+        (Certainty.PROVEN, 65, "broker heap"), (Certainty.LIKELY, 65, "lag"), (Certainty.PROVEN, 50, "lag"),
         (Certainty.PROVEN, 500, ""), (Certainty.PROVEN, 10, ""),
     ],
     ids=["over before", "not proven", "since it began", "all over before", "all later"],
 )  # fmt: skip
 def test_what_was_over_before_a_proven_incident_began_is_no_part_of_it(certainty, begins, shown):
     changed = (riser("lag", 50, 60), riser("mqtt.heap_bytes", 62, 70, unit="B"))
-    lead = replace(split_loop(), started_at=datetime.fromtimestamp(at(begins), UTC), certainty=certainty)
+    begin = datetime.fromtimestamp(at(begins), UTC)
+    lead = replace(split_loop(), started_at=begin, ended_at=None, certainty=certainty)
     text = screen(replace(diagnosis(lead), risers=changed), ["x"])
-    found = [line.split()[1] for line in text.splitlines() if line.startswith("EARLIEST")]
-    assert found == ([shown] if shown else [])
+    found = [line for line in text.splitlines() if line.startswith("EARLIEST")]
+    assert [shown in line for line in found] == ([True] if shown else [])
+
+
+@pytest.mark.parametrize(
+    ("ledger", "shown"),
+    [
+        ([(4, 0), (1, 3), (3, 50), (8, 2)], ()),
+        ([(4, 0), (1, 3), (5, 50), (8, 2)], ("mqtt.bytes_received",)),
+        ([(4, 0), (1, 3), (1, 2), (10, 50)], ("mqtt.bytes_received",)),
+        ([(4, 0), (12, 50)], ("mqtt.bytes_received",)),
+        ([(1, 3), (7, 50), (8, 2)], ("mqtt.bytes_received", "published")),
+    ],
+    ids=["moved before it had a level", "moved afterwards", "start of what is watched", "steady", "with a level"],
+)
+def test_nothing_is_told_as_the_earliest_where_something_moved_before_it_had_a_level(ledger, shown):
+    given = facts(counter("mqtt.bytes_received", (9, 100), (8, 5000)), rows("clients/published.csv", "sent", *ledger))
+    begin = datetime.fromtimestamp(at(90.5), UTC)
+    lead = replace(split_loop(), started_at=begin, ended_at=None, certainty=Certainty.PROVEN)
+    assert tuple(sorted(r.quantity for r in risers_beside(given, lead))) == shown
+    assert risers_beside(given, None) == risers(given)
+
+
+def test_what_changed_after_the_end_is_no_consequence():
+    changed = (riser("lag", 62, 70), riser("received", 200, 210))
+    lead = replace(
+        split_loop(), started_at=datetime.fromtimestamp(at(65), UTC), ended_at=datetime.fromtimestamp(at(150), UTC)
+    )
+    assert [r.quantity for r in during(changed, lead)] == ["lag"]
+    assert list(during(changed, replace(lead, ended_at=None))) == list(changed)
 
 
 def test_sessions_that_are_used_again_are_no_course_of_takeovers():

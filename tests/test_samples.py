@@ -248,7 +248,7 @@ def test_the_factor_is_that_of_the_raw_counters(sample):
     for finding in capture.diagnosis.findings:
         if finding.ledger is None or not re.search("network card", finding.ledger.how):
             continue
-        start, end = finding.started_at.timestamp(), finding.ended_at.timestamp()
+        start, end = finding.ledger.started_at.timestamp(), finding.ledger.ended_at.timestamp()
         total = {
             way: sum(counted(points, start, end) for points in raw_series(name, metric, finding.ledger.host))
             for way, metric in CARDS.items()

@@ -107,6 +107,15 @@ def test_times_are_shown_in_the_zone_that_was_asked_for():
     assert "07:59:50 began | 08:00:10 first split | 08:01:00 last split  2026-11-22 UTC+08:00" in row
 
 
+@pytest.mark.parametrize(("rest", "shown"), [(3_600_000, True), (-400_000, True), (0, False)])
+def test_a_rest_of_nothing_was_not_measured(rest, shown):
+    """Stages that are known by their bounds only are made to fit what left."""
+    ledger = diagnosis().findings[0].ledger
+    last = replace(ledger.stages[-1], bytes=rest)
+    lead = with_lead(ledger=replace(ledger, stages=(*ledger.stages[:-1], last)))
+    assert (last.name, last.label in told(lead)) == ("unexplained", shown)
+
+
 def test_what_has_no_moment_takes_no_row():
     text = told(with_lead(started_at=None, ended_at=None, moments=()))
 

@@ -310,7 +310,7 @@ def test_what_two_findings_count_of_one_harm_is_told_once():
     shown = told(diagnosis(cause, copies, others)).impact
 
     assert [one.text for one in shown[:3]] == [
-        "9 duplicates", "1 duplicate (shop)", "7 messages waited at most",
+        "9 duplicates", "1 duplicate (shop)", "lag reached 7 messages",
     ]  # fmt: skip
 
 

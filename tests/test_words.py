@@ -88,11 +88,9 @@ def test_a_clause_without_its_values_is_left_out_and_of_alternatives_the_first_t
         "duplicated_records": 3,
         "session_timeout_seconds": Measure("x_seconds", Interval(9, 9, 9)),
     }
-    told = f"{head} (9.00 s): it slept. Meanwhile the group had 0 rebalances and 3 duplicates."
+    told = f"{head} (9.00 s): it slept. It cost 0 rebalances and 3 duplicates."
     assert Text("session-timeout", "statement", seen | costs) == told
-    assert Text("session-timeout", "statement", seen | {"rebalances": 2}).endswith(
-        "Meanwhile the group had 2 rebalances."
-    )
+    assert Text("session-timeout", "statement", seen | {"rebalances": 2}).endswith("It cost 2 rebalances.")
 
 
 def test_a_text_is_told_in_the_language_that_is_spoken_its_values_too():

@@ -29,3 +29,13 @@ def volume(*shapes, rest=(), source="app.log", first=0, undated=0, before=None):
     minutes = tuple(Minute(when, size // LINE, size) for when, size in sorted(total.items()))
     begins = at(first) if minutes else None
     return Volume(source, begins, minutes, tuple(shapes), undated, before)
+
+
+QUIET = [(0, 60, 2_000)]
+LOOP = [(42, 60, 20_000_000)]
+
+
+def loop(legs=tuple(LOOP), *, level="ERROR", rest=tuple(QUIET), second=2_532, **more):
+    """A log of some lines a minute in which a loop begins at 10:42:12."""
+    looping = shape("publish failed id=# attempt=#", legs, level=level, line=301, first=second)
+    return volume(looping, rest=rest, **more)

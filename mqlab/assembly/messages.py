@@ -196,7 +196,7 @@ def deliveries(rows: Sequence[Row], names: Mapping[str, str]) -> Iterator[Delive
     """Which ledgers note the same messages; *names* gives the path of each link."""
     for row in rows:
         known = row["times"] or [0] * len(row["sources"])
-        noted = sorted((names[link], float(at)) for link, at in zip(row["sources"], known, strict=True))
+        noted = sorted((names[link], at / MICRO) for link, at in zip(row["sources"], known, strict=True))
         times = tuple(at for _, at in noted) if row["times"] else ()
         sources = tuple(name for name, _ in noted)
         yield Delivery(float(row["at"]), row["topic"], row["queue"], sources, row["messages"], times)

@@ -12,9 +12,10 @@ from itertools import groupby
 from mqlab import words
 from mqlab.delivery import durability, group_audit, log_audit, queue_audit
 from mqlab.delivery.elections import handovers
-from mqlab.delivery.leaders import leaderships
+from mqlab.delivery.leaders import leaderships, looked
 from mqlab.delivery.log_losses import BY_OFFSETS, acknowledged, counted_by_ids
 from mqlab.delivery.loss_mechanisms import cases, unanswered
+from mqlab.delivery.positions import offsets
 from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
@@ -52,9 +53,22 @@ def _audit(facts: Facts, topic: str) -> Audit:
         outcome = Outcome.IN_LOG
     read = sum(case.piece.read for case in cases(facts, topic) if case.piece.how != BY_OFFSETS)
     statement = _statement(outcome, log, groups, losses, doubled, read)
-    of_groups = [*_missing_of_groups(groups), *(say("owner", ledger=ledger) for ledger in beside)]
+    of_groups = [*_missing_of_groups(groups), *(_missing_owner(facts, ledger) for ledger in beside)]
     missing = tuple(dict.fromkeys([*of_log, *of_groups]))
-    return Audit(topic, outcome, statement, log, groups, losses, doubled, missing)
+    return Audit(topic, outcome, statement, log, groups, losses, doubled, missing, _looked(facts, log, groups))
+
+
+def _looked(facts: Facts, log: Sequence[LogRow], groups: Sequence[GroupRow]) -> tuple[float, float] | None:
+    positions = (offsets(facts, row.group, row.topic, row.queue).last for row in groups)
+    moments = [mark.at for mark in positions if mark is not None]
+    moments += [at for row in log for at in looked(facts, (row.topic, row.queue))]
+    return (min(moments), max(moments)) if moments else None
+
+
+def _missing_owner(facts: Facts, ledger: str) -> str:
+    """What tells how far the reader with this *ledger* should have come."""
+    group = queue_audit.broadcast_group(facts, ledger)
+    return say("owner" if group is None else "own-offsets", ledger=ledger, group=group)
 
 
 def is_whole(facts: Facts, topic: str) -> bool:
@@ -150,14 +164,18 @@ def _statement(
     acked_of = {row.queue: row.acked or 0 for row in log}
     by_group = {name: list(rows) for name, rows in groupby(sorted(groups, key=_group), key=_group)}
     rows: tuple[Loss | Doubled, ...] = (*losses, *doubled)
+    unnamed = [row for row in doubled if row.incident is None]
+    at_changes = sum(row.at_changes for row in unnamed)
     return say(
         "statement",
         acked=sum(acked) if acked else None,
         parts=(*_lost(losses, read), *_left(by_group), *_failed(log), *_doubled(doubled)),
         outcome=outcome,
         named=sorted({row.incident for row in rows if row.incident}),
-        rest=any(row.incident is None for row in rows),
-        lost=len(losses),
+        rest=any(row.incident is None for row in losses) or sum(row.extra for row in unnamed) > at_changes,
+        lost=sum(loss.side is not Side.PRODUCER for loss in losses),
+        at_changes=at_changes,
+        of_all=at_changes if at_changes == sum(row.extra for row in doubled) else None,
         untold=tuple(_unknown(by_group, acked_of)) if outcome is Outcome.IN_LOG else None,
     )
 
@@ -169,9 +187,10 @@ def _group(row: GroupRow | Loss | Doubled) -> str:
 def _unknown(by_group: dict[str, list[GroupRow]], acked: Mapping[str, int]) -> Iterator[str]:
     for name, rows in by_group.items():
         many = sum(_not_told(row, acked.get(row.queue, 0)) for row in rows)
+        noted = all(row.handled is not None for row in rows)
         if many:
-            yield say("unknown", group=name, unknown=many)
-        elif any(row.handled is None for row in rows):
+            yield say("unknown" if noted else "passed", group=name, unknown=many)
+        elif not noted:
             yield say("no-ledger", group=name)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mqlab import words
+from mqlab.delivery.group_repeats import again, handled_again
 from mqlab.delivery.leaders import last_end
 from mqlab.delivery.missing import (
     Place,
@@ -35,19 +36,18 @@ from mqlab.delivery.missing import (
 from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.ownership_intervals import Stint, early, stints, until_given_back
 from mqlab.delivery.positions import Offsets, Skip, Why, before, offsets, partitions
-from mqlab.delivery.queue_audit import handled_again, queue_doubled, queue_rows
+from mqlab.delivery.queue_audit import queue_doubled, queue_rows
 from mqlab.delivery.rows import Doubled, Gap, GroupRow, Loss, Side
 from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
 from mqlab.kafka.member_ledgers import noting, readers
 from mqlab.memo import per_facts
-from mqlab.rows import Fate, times, too_often
+from mqlab.rows import Fate, times
 
 say = words.room("group-ledgers")
 ways = words.room("delivery-ways")
 EARLY = "commit-before-process-loss"
-AGAIN = "reprocess-duplicates"
 _DEAD = re.compile(r"(?i)(?:^|[._-])(?:dl[tq]|dead[._-]?letters?(?:[._-]?queue)?)(?:[._-]|$)")
 
 
@@ -92,9 +92,7 @@ def group_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
 def group_doubled(facts: Facts, topic: str) -> tuple[Doubled, ...]:
     """Messages of *topic* that groups handled more than once, by group and partition; copies in the log are no such."""
     doubled = [
-        row
-        for group, _, queue in audited(facts, topic)
-        for row in handled_again(facts, (group, topic, queue), noting(facts, group, topic), AGAIN)
+        row for place in audited(facts, topic) for row in handled_again(facts, place, noting(facts, place[0], topic))
     ]
     return (*doubled, *queue_doubled(facts, topic))
 
@@ -116,7 +114,7 @@ def _row(facts: Facts, place: Place) -> GroupRow:
         committed=last.offset if last else None,
         pending=_pending(facts, place),
         lost=sum(loss.records for loss in reckoning.losses),
-        doubled=sum(f.messages * too_often(f, own) for f in rows),
+        doubled=again(facts, place, own)[1],
         unknown=reckoning.unknown,
         by_hand=reckoning.by_hand,
         aside=reckoning.aside,

@@ -287,6 +287,11 @@ def last_start(facts: Facts, place: Place) -> int | None:
     return _last_starts(facts).get(place, (None, None))[1]
 
 
+def looked(facts: Facts, place: Place) -> tuple[float, ...]:
+    """When the log start and end of these were seen."""
+    return tuple(known[place][0] for known in (_last_starts(facts), _last_ends(facts)) if place in known)
+
+
 @per_facts
 def _last_ends(facts: Facts) -> Mapping[Place, tuple[float, int]]:
     """Ends that only a leader tells: snapshots and exporters ask for the high watermark."""
@@ -297,8 +302,9 @@ def _last_ends(facts: Facts) -> Mapping[Place, tuple[float, int]]:
 
 @per_facts
 def _last_starts(facts: Facts) -> Mapping[Place, tuple[float, int]]:
+    """What a query shows may be as old as the point before; the broker's own lines are exact."""
     counted = _counted(facts, "topic.start_offset", "broker.log_start_offset")
-    found = [(place, seen[-1][:2]) for place, seen in _by_time(counted)]
+    found = [(place, (seen[-2:][0][0], seen[-1][1])) for place, seen in _by_time(counted)]
     found += [((p.topic, p.queue), (p.at or 0.0, p.start)) for p in facts.positions if p.start is not None]
     found += [
         ((e.topic, e.queue), (e.last_at or 0.0, round(e.value_max))) for e in facts.of_kind("log-start-moved")

@@ -16,7 +16,7 @@ from mqlab.words import room
 say = room("delivery-path")
 
 NOT_TOLD = "–"
-UNEXPLAINED = say("unexplained")
+UNEXPLAINED, AT_CHANGES = say("unexplained"), say("at-changes")
 _OF_LOG = ("sent", "acked", "failed", "failed_stored", "unanswered", "stored")
 _OF_GROUP = ("handled", "pending")
 _CELLS = {"sent": "sent", "acknowledged": "acked", "failed": "failed", "of them stored": "failed_stored",
@@ -55,6 +55,11 @@ class PathRow:
     unknown: int = 0
     partly: frozenset[str] = frozenset()
     """Columns that are a lower bound: nothing tells all of them, or some partition does not tell them."""
+
+    @property
+    def written(self) -> bool:
+        """The material says what producers wrote: without that, nothing tells that no message is lost."""
+        return self.acked is not None or self.sent is not None
 
 
 def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
@@ -122,7 +127,7 @@ def cells(row: PathRow) -> Mapping[str, str]:
         "log": ""
         if whole or row.start is None is row.end
         else say("range", start=count(row.start), end=count(row.end)),
-        "lost": f"{row.bound} {number(row.lost)}".strip(),
+        "lost": f"{row.bound} {number(row.lost)}".strip() if row.lost or row.written else NOT_TOLD,
         "doubled": number(row.doubled),
         "unknown": number(row.unknown),
     }
@@ -215,7 +220,7 @@ def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
         parts = tuple(own)
         tolls.append(
             Toll(
-                incident or UNEXPLAINED,
+                incident or (AT_CHANGES if all(map(_came_at_changes, parts)) else UNEXPLAINED),
                 say("side", side=side, group=group),
                 sum(row.extra if isinstance(row, Doubled) else row.records for row in parts),
                 sum(row.least for row in parts),
@@ -226,6 +231,10 @@ def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
             )
         )
     return tuple(sorted(tolls, key=lambda toll: (-toll.records, toll.incident, toll.where)))
+
+
+def _came_at_changes(row: Loss | Doubled) -> bool:
+    return isinstance(row, Doubled) and row.at_changes == row.extra
 
 
 def at_stake(risk: Risk) -> str:

@@ -8,15 +8,18 @@ is in no ledger is neither lost nor handled: it is not known.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mqlab.delivery.missing import behind, fates, in_log
-from mqlab.delivery.rows import Doubled, GroupRow, Side
+from mqlab.delivery.rows import Doubled, GroupRow, doubled
 from mqlab.facts import Facts
 from mqlab.findings import Certainty
 from mqlab.memo import per_facts
 from mqlab.rocketmq import members, shared_client_ids
+from mqlab.rocketmq.slots import SETTLING
 from mqlab.rows import times, too_often
-from mqlab.shared.copies import ledgers_of
+from mqlab.shared.copies import ledgers_of, party
+from mqlab.shared.queues import TOGETHER
 from mqlab.words import room
 
 ways = room("delivery-ways")
@@ -49,6 +52,13 @@ def unowned(facts: Facts, topic: str) -> tuple[str, ...]:
     return tuple(sorted(noted - known))
 
 
+def broadcast_group(facts: Facts, ledger: str) -> str | None:
+    """The broadcast group of which a member's log beside *ledger*, in a folder of the same name, tells."""
+    started = facts.of_kind("consumer-starting")
+    own = (e.group for e in started if e.group and party(e.source) == party(ledger))
+    return next((group for group in own if members.broadcast(facts, group)), None)
+
+
 def _readers(facts: Facts, topic: str) -> list[str]:
     told = {p.group for p in facts.positions if p.topic == topic and p.group and p.committed is not None}
     return sorted(told & set(members.groups(facts)))
@@ -77,7 +87,23 @@ def _doubled(facts: Facts, topic: str) -> Iterator[Doubled]:
     for row in queue_rows(facts, topic):
         own = frozenset(ledgers_of(facts, row.group, topic))
         incident = _SHARED if row.queue in _in_several_hands(facts, row.group, topic) else None
-        yield from handled_again(facts, (row.group, topic, row.queue), own, incident)
+        again = [fate for fate in fates(facts, topic, row.queue) if too_often(fate, own)]
+        counts = sum(fate.messages for fate in again), sum(fate.messages * too_often(fate, own) for fate in again)
+        for one in doubled((row.group, topic, row.queue), counts, incident, again):
+            yield replace(one, at_changes=0 if incident else min(one.extra, _at_changes(facts, row, own)))
+
+
+def _at_changes(facts: Facts, row: GroupRow, own: frozenset[str]) -> int:
+    """Copies in one queue that came until the members had settled after a change; those without a moment are none."""
+    views = [view for view in members.streams(facts, row.group) if view.lasting]
+    moments = [after.at for view in views for _, after in view.changes()]
+    extra = 0
+    for delivery in facts.deliveries:
+        if (delivery.topic, delivery.queue) == (row.topic, row.queue) and delivery.times:
+            handled = sorted(at for source, at in zip(delivery.sources, delivery.times, strict=True) if source in own)
+            near = [at for at in handled[1:] if any(moment - TOGETHER <= at <= moment + SETTLING for moment in moments)]
+            extra += len(near) * delivery.messages
+    return extra
 
 
 @per_facts
@@ -85,21 +111,3 @@ def _in_several_hands(facts: Facts, group: str, topic: str) -> frozenset[str]:
     """Queues that several processes of one client id read at once, for certain."""
     proven = (case for case in shared_client_ids.cases(facts, group) if case.certainty is Certainty.PROVEN)
     return frozenset(queue for case in proven if topic in case.doubles for queue in case.doubles[topic].queues)
-
-
-def handled_again(
-    facts: Facts, place: tuple[str, str, str], own: frozenset[str], incident: str | None
-) -> Iterator[Doubled]:
-    """Messages of one *place* (group, topic, queue) that the ledgers of the group, its *own*, hold more than once.
-
-    When they were handled again is not known: a run of messages tells when it was written and first handled.
-    """
-    group, topic, queue = place
-    again = [fate for fate in fates(facts, topic, queue) if too_often(fate, own)]
-    if again:
-        extra = sum(fate.messages * too_often(fate, own) for fate in again)
-        yield Doubled(
-            incident, Side.GROUP, topic, queue, group, sum(fate.messages for fate in again), extra, extra, extra,
-            None, None, ways("ledgers-doubled"),
-            tuple(fate.first for fate in again[:2]),
-        )  # fmt: skip

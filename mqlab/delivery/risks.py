@@ -40,7 +40,7 @@ from mqlab.models import kafka_defaults
 from mqlab.models.kafka_defaults import Version
 from mqlab.shared import configured
 from mqlab.shared.configured import Value
-from mqlab.shared.queues import lag
+from mqlab.shared.queues import totals
 from mqlab.words.filling import Value as Shown
 
 
@@ -90,12 +90,12 @@ def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
     value = _of(facts, owner, "auto.offset.reset")
     if value is None or value.value != "latest":
         return
-    by_topic = groups.topics(facts).items()
-    partitions = [points for (name, _), queues in by_topic if name == group for points in queues.values()]
+    read = {topic: queues for (name, topic), queues in groups.topics(facts).items() if name == group}
     whose, incident = ("auto.offset.reset", "consumer", owner, value), "offset-reset-loss"
-    if partitions:
-        behind = sum(lag(points[-1]) for points in partitions)
-        yield risk("offsets-may-go", whose, incident, (None, behind), _places(value), group=group)
+    if read:
+        seen = {topic: [behind for _, behind, _ in totals(queues)] for topic, queues in read.items()}
+        waited = [say("waited", topic=topic, records=max(each)) for topic, each in seen.items() if each]
+        yield risk("offsets-may-go", whose, incident, (None, None), _places(value), waited=waited or None)
         return
     held = {a.topic for a in facts.assignments if a.group == group}
     held |= {p.topic for p in facts.positions if p.group == group}
@@ -179,7 +179,7 @@ def _idempotence(facts: Facts, owner: str | None) -> Iterator[Risk]:
     records, how = _in_flight(facts, owner, values)
     whose = ("enable.idempotence", "producer", owner, declared or say("not-set"))
     off = {"version": str(version) if version else None, **_why_off(said)}
-    yield risk("no-idempotence", whose, "producer-duplicates", (None, records), _places(*values.values()), **off, **how)
+    yield risk("no-idempotence", whose, "producer-duplicates", records, _places(*values.values()), **off, **how)
 
 
 def _why_off(said: Mapping[str, str]) -> Mapping[str, str]:
@@ -190,16 +190,24 @@ def _why_off(said: Mapping[str, str]) -> Mapping[str, str]:
     return {"in_flight": flight} if flight.isdigit() and int(flight) > 5 else {}
 
 
-def _in_flight(facts: Facts, owner: str | None, values: Mapping[str, Value]) -> tuple[int | None, Mapping[str, Shown]]:
-    """Records whose answers one cut of the connection can take: those of the requests that are on their way."""
+_Amount = tuple[int | None, int | None]
+"""Most likely number and most."""
+
+
+def _in_flight(facts: Facts, owner: str | None, values: Mapping[str, Value]) -> tuple[_Amount, Mapping[str, Shown]]:
+    """Records whose answers one cut of the connection can take: those of the requests that are on their way.
+
+    Averages of requests bound nothing, and the first ones are those of a start: what they usually are is likely.
+    """
     flight = values.get("max.in.flight.requests.per.connection")
     named = (s for s in facts.named("producer.records_per_request_avg") if s.labels.get("client_id") == owner)
     sizes = [v for s in named for _, v in s.points if v > 0]
     if flight is not None and flight.number and sizes:
-        return round(flight.number * max(sizes)), {"requests": flight.number, "each": max(sizes)}
+        each = median(sizes)
+        return (round(flight.number * each), None), {"requests": flight.number, "each": each}
     rate, wait = of_producer(facts, owner), _of_producer(facts, owner, "request.timeout.ms")
     seconds = (wait.number if wait is not None and wait.number else 30_000) / 1000
-    return (rate.within(seconds) if rate else None), {"rate": told(rate), "seconds": seconds}
+    return (None, rate.within(seconds) if rate else None), {"rate": told(rate), "seconds": seconds}
 
 
 def _of_producer(facts: Facts, owner: str | None, key: str) -> Value | None:

@@ -6,10 +6,15 @@ never handled it; *pending* where it is only not yet read; *doubled* where the l
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from mqlab.findings import Evidence
+from mqlab.rows import Fate
+from mqlab.words import room
+
+_ways = room("delivery-ways")
 
 
 class Side(Enum):
@@ -93,6 +98,8 @@ class Doubled:
     until: float | None
     how: str
     evidence: tuple[Evidence, ...] = ()
+    at_changes: int = 0
+    """Copies of these that came while members changed, who take over what is not yet committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +177,27 @@ class Audit:
     doubled: tuple[Doubled, ...]
     missing: tuple[str, ...]
     """What would have to be fetched for certainty."""
+    looked: tuple[float, float] | None = None
+    """When the first and the last of the offsets were seen that stand there; None where none was."""
+
+
+def doubled(
+    place: tuple[str, str, str], counts: tuple[int, int], incident: str | None, shown: Sequence[Fate]
+) -> Iterator[Doubled]:
+    """The row of one *place*, unless nothing was handled too often.
+
+    When that was is not known: a run of messages tells when it was written and first handled.
+
+    Args:
+        place: group, topic and queue.
+        counts: messages, and how many times too many they were handled in all.
+        incident: slug of the class that did it.
+        shown: runs of such messages.
+    """
+    group, topic, queue = place
+    records, extra = counts
+    if extra:
+        yield Doubled(
+            incident, Side.GROUP, topic, queue, group, records, extra, extra, extra,
+            None, None, _ways("ledgers-doubled"), tuple(fate.first for fate in shown[:2]),
+        )  # fmt: skip

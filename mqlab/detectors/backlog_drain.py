@@ -114,4 +114,4 @@ def _places(queues: Mapping[str, Points], fall: Falling) -> tuple[Evidence, ...]
     inside = [p for points in queues.values() for p in points if fall.began_at <= (p.at or 0.0) <= fall.last_at]
     worst = max(inside, key=lambda p: ((p.end or 0) - (p.committed or 0), p.queue))
     same = [p for p in inside if p.queue == worst.queue]
-    return tuple(p.evidence.because(say("waits", queue=p.queue)) for p in (same[0], same[-1]))
+    return tuple(p.evidence.because(say("waits", queue=p.queue, waiting=lag(p))) for p in (same[0], same[-1]))

@@ -68,7 +68,7 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         INCIDENT,
         f"{loop.client} -> {loop.topic}",
         Certainty.PROVEN if ledger.agrees else Certainty.LIKELY,
-        (ledger.started, loop.last_at if loop.last_at is not None else ledger.ended),
+        (ledger.began, loop.last_at if loop.last_at is not None else ledger.ended),
         severity=Severity.WARNING if loop.most < splits.MANY and splits.unended(facts, loop) else Severity.CRITICAL,
         ongoing=actors.goes_on(facts, {s.source for s in loop.splits}, ended),
         name=f"{loop.client}/{loop.topic}",
@@ -87,7 +87,7 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         explains=("log-explosion",),
         ledger=split_bytes.ledger(facts, ledger),
         facts=_remarks(loop, ledger),
-        moments=_moments(loop, crashes),
+        moments=_moments(loop, ledger.began, crashes),
     )
 
 
@@ -98,7 +98,7 @@ def _counted(facts: Facts, loop: CountedLoop) -> Finding:
         INCIDENT,
         f"{loop.client} -> {loop.topic}",
         Certainty.LIKELY,
-        (ledger.started, ledger.ended),
+        (ledger.began, ledger.ended),
         severity=Severity.CRITICAL,
         ongoing=loop.ongoing,
         name=f"{loop.client}/{loop.topic}",
@@ -134,9 +134,10 @@ def _slots(facts: Facts, loop: Loop) -> dict[str, Value]:
     }
 
 
-def _moments(loop: Loop, crashes: Sequence[Episode]) -> Iterator[tuple[float | None, str]]:
-    """When it split first and last, and when the process ended."""
-    yield loop.first_at, say("first")
+def _moments(loop: Loop, began: float | None, crashes: Sequence[Episode]) -> Iterator[tuple[float | None, str]]:
+    """When it split first, where it did not begin with that, and last, and when the process ended."""
+    if loop.first_at != began:
+        yield loop.first_at, say("first")
     for crash in crashes:
         yield crash.first_at, say("memory" if crash.kind == "out-of-memory" else "exit")
     yield loop.last_at, say("last")

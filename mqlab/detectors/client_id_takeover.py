@@ -12,7 +12,7 @@ limit cuts off and that comes back alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -20,10 +20,11 @@ from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.mqtt.accounting import lost_by
-from mqlab.mqtt.brokers import rise
-from mqlab.mqtt.connections import Connection, by_own_log, connections
+from mqlab.mqtt.brokers import EDGE, rise
+from mqlab.mqtt.connections import Connection, by_client, by_own_log, connections
 from mqlab.mqtt.takeovers import War, cut_short, replaced, wars
 from mqlab.rows import GRID
+from mqlab.shared.actors import base_name
 from mqlab.words import listed
 from mqlab.words.filling import Value
 
@@ -86,7 +87,7 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (since, None if _goes_on(facts, war) else until),
         ongoing=_goes_on(facts, war),
-        slots=_slots(war) | {"lost": None if lost is None else round(lost)},
+        slots=_slots(facts, war) | {"lost": None if lost is None else round(lost)},
         measures={
             "takeovers": war.takeovers,
             "period_seconds": war.period,
@@ -109,7 +110,7 @@ def _unnumbered(war: War) -> bool:
     return war.judged.known_by == "pace" or len(war.judged.parties) < 2
 
 
-def _slots(war: War) -> dict[str, Value]:
+def _slots(facts: Facts, war: War) -> dict[str, Value]:
     """Who fights for which id, when and where."""
     several = not _unnumbered(war)
     return {
@@ -117,10 +118,38 @@ def _slots(war: War) -> dict[str, Value]:
         "broker": war.broker,
         "began": war.moments[0],
         "last": war.moments[-1],
-        "names": sorted({party[0] for party in war.judged.parties}) if several else None,
+        "names": _names(facts, war) if several else None,
         "parties": len(war.judged.parties),
         "address": war.connections[-1].address,
     }
+
+
+def _names(facts: Facts, war: War) -> list[str]:
+    """Its parties: addresses, or whose logs tell of them, with the address that first connected when that log did."""
+    seen = by_client(facts).get((war.broker, war.client_id), ())
+    addresses = _firsts((c.address, c.since) for c in seen if c.told_by == "broker")
+    logs = _firsts((c.source, c.since) for c in by_own_log(facts).get(war.client_id, ()))
+    return sorted({_name(party[0], logs, addresses) for party in war.judged.parties})
+
+
+def _firsts(connects: Iterable[tuple[str | None, float | None]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, since in connects:
+        if name is not None and since is not None:
+            found[name] = min(since, found.get(name, since))
+    return found
+
+
+def _name(party: str, logs: Mapping[str, float], addresses: Mapping[str, float]) -> str:
+    """What a party is called; a log by its file alone, where no other one's has that name."""
+    if party not in logs:
+        return party
+    alone = sum(base_name(log) == base_name(party) for log in logs) == 1
+    own = base_name(party) if alone else party
+    together = [log for log in logs if abs(logs[log] - logs[party]) <= EDGE]
+    places = [address for address, first in addresses.items() if abs(first - logs[party]) <= EDGE]
+    sure = len(together) == len(places) == 1 < len(addresses)
+    return say("at-address", log=own, address=places[0]) if sure else own
 
 
 def _agrees(facts: Facts, war: War) -> bool:

@@ -30,7 +30,7 @@ from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.delivery.rows import Gap
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.shared.lag import waited
+from mqlab.groups.backlog import waited
 from mqlab.words import listed
 
 INCIDENT = "commit-before-process-loss"

@@ -10,21 +10,22 @@ the time in which a whole group restarts, and a group that was stopped right bef
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.groups.backlog import backlog
 from mqlab.groups.membership import absent, commits_alone, is_kafka, known_empty_seconds, places, present, topics
 from mqlab.kafka.lives import without_members
 from mqlab.kafka.rows import RESOLUTION
 from mqlab.rocketmq.members import EXPIRY, broadcast, groups
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.shared.copies import ledgers_of
-from mqlab.shared.lag import Stretch, backlog, stalled, stretch_between
-from mqlab.shared.queues import TOGETHER, Points, lag
+from mqlab.shared.lag import Stretch, stalled, stretch_between
+from mqlab.shared.queues import TOGETHER, Points, at_log_start, lag
 from mqlab.words import Text, listed
 
 INCIDENT = "consumer-offline"
@@ -59,11 +60,6 @@ class _Gap:
     since: float
     until: float
     """By the coordinator's lines, where they are there; else by the snapshots of the stretch."""
-
-    @property
-    def waiting(self) -> int:
-        """What waited at the last snapshot."""
-        return sum(lag(pace.last) for pace in self.stretch.paces.values())
 
 
 def detect(facts: Facts) -> Result:
@@ -149,9 +145,9 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
             "kafka": is_kafka(facts, group),
         },
         measures={
-            **_pending(gap, rate, queues),
+            **_pending(facts, gap, rate, queues),
             "peak_lag": backlog(facts, group, stretch.since, stretch.until).get("peak_lag"),
-            "lag_growth_per_second": stretch.grown / stretch.seconds,
+            "lag_growth_per_second": rate if stretch.grown == stretch.produced else None,
             "produced_per_second": rate,
             "queues": len(stretch.paces),
         },
@@ -160,18 +156,18 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
     )
 
 
-def _pending(gap: _Gap, rate: float, queues: Mapping[str, Points]) -> dict[str, float]:
-    """What waited at the end: the last snapshot before it and the first one after it bound that."""
-    later = gap.until - gap.stretch.until
+def _pending(facts: Facts, gap: _Gap, rate: float, queues: Mapping[str, Points]) -> dict[str, float]:
+    """What waited at the end and was not deleted by then: the snapshots before and after it bound what had come in."""
+    last = {q: at_log_start(facts, pace.last, gap.until) for q, pace in gap.stretch.paces.items()}
+    low, later = sum(map(lag, last.values())), gap.until - gap.stretch.until
     if later <= 0:
-        return {"pending_records": gap.waiting}
-    seen = {q: [p for p in queues[q] if (p.at or 0.0) >= gap.until and p.end is not None] for q in gap.stretch.paces}
-    ends = {q: points[0].end or 0 for q, points in seen.items() if points}
-    likely = gap.waiting + round(rate * later)
-    if len(ends) < len(seen):
-        return {"pending_records": likely, "pending_records_low": gap.waiting}
-    most = sum(end - (gap.stretch.paces[q].last.committed or 0) for q, end in ends.items())
-    low, high = sorted((gap.waiting, most))
+        return {"pending_records": low}
+    likely = low + round(rate * later)
+    ends = {q: next((p.end for p in queues[q] if (p.at or 0.0) >= gap.until), None) for q in last}
+    if None in ends.values():
+        return {"pending_records": likely, "pending_records_low": low}
+    high = sum(lag(at_log_start(facts, replace(p, end=ends[q]), gap.until)) for q, p in last.items())
+    low, high = sorted((low, high))
     return {
         "pending_records": min(max(likely, low), high),
         "pending_records_low": low,

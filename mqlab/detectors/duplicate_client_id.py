@@ -15,6 +15,7 @@ from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Evidence, Finding, Result, Severity, finding
 from mqlab.models.client_ids import Risk, parse, risks
+from mqlab.rocketmq.eras import around, eras
 from mqlab.rocketmq.members import EXPIRY, deleting_hours, groups, streams
 from mqlab.rocketmq.shared_client_ids import (
     Case,
@@ -30,6 +31,7 @@ from mqlab.scenarios import drain
 from mqlab.shared.queues import spread
 from mqlab.units import clock, moment
 from mqlab.words import Text, listed
+from mqlab.words.filling import Value
 
 INCIDENT = "duplicate-client-id"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
@@ -83,12 +85,21 @@ def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:
             "ongoing": case.ongoing,
             "growing": growth if growth > 0 else None,
             "risk": found_risks[0] if found_risks else None,
+            **_told_apart(facts, case),
         },
         measures=counted,
         evidence=_evidence(facts, case),
         explains=("backlog-drain", "slow-consumer", "reprocess-duplicates", "retention-loss"),
         facts=remarks,
     )
+
+
+def _told_apart(facts: Facts, case: Case) -> dict[str, Value]:
+    """Since when the processes have ids of their own, and which of these are new; none where they differ by chance."""
+    _, during, after = around(eras(facts, case.group, case), case)
+    new = sorted(set(after.ids) - set(during.ids)) if during and after and not case.ongoing else []
+    by_chance = any(one is not None and one.pid is not None and one.nano is None for one in map(parse, new))
+    return {"apart": new, "apart_since": moment(after.since)} if after and new and not by_chance else {}
 
 
 def _share(judgement: Judgement) -> Text:

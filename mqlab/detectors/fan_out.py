@@ -83,7 +83,7 @@ def _sides(shift: counters.Shift, pieces: Sequence[flows.Flow]) -> tuple[list[fl
 
 def _sent(shift: counters.Shift, pieces: Sequence[flows.Flow]) -> dict[str, Value]:
     """What producers sent a second before and after the rise; nothing where it was not measured on both sides."""
-    rates = [[p.came_in / (p.until - p.since) for p in own if p.came_in] for own in _sides(shift, pieces)]
+    rates = [[p.in_per_second for p in own if p.in_per_second] for own in _sides(shift, pieces)]
     if not all(rates):
         return {}
     usual, now = (median(own) for own in rates)

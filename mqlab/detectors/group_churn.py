@@ -17,13 +17,13 @@ from itertools import pairwise
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
+from mqlab.groups.backlog import backlog
 from mqlab.kafka import advised, groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import extra
 from mqlab.kafka.restarts import NEAR, Churn, churning, fenced, passing, restarts
 from mqlab.kafka.rows import End, Life, Rebalance
-from mqlab.shared.lag import backlog
 from mqlab.shared.outages import outage
 from mqlab.shared.restarts import BACKOFF, TAKEN_BACK
 from mqlab.sources import Role

@@ -23,6 +23,8 @@ INCIDENT = explosion.INCIDENT
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
 say = words.room(INCIDENT)
 
+SHORTEST_RATE = 60.0
+"""Seconds from which what a log wrote is told as a rate a minute: in less, the few lines of a start decide it."""
 _UNDATED = 0.5
 """Part of a log without moments from which its rate is unknown: most of it."""
 
@@ -58,6 +60,7 @@ def _finding(facts: Facts, found: Flood, certainty: Certainty) -> Finding:
     name, last = flood.log.source, _end(facts)
     ended = flood.ended_at if flood.ended_at is None or last is None else min(flood.ended_at, last)
     earlier = flood.earlier
+    is_rate = earlier is not None and earlier.seconds >= SHORTEST_RATE
     return finding(
         INCIDENT,
         name,
@@ -69,6 +72,7 @@ def _finding(facts: Facts, found: Flood, certainty: Certainty) -> Finding:
             "most": 2 * flood.shape_bytes >= flood.log.bytes,
             "spells": flood.spells if flood.spells > 1 else None,
             "earlier": earlier.seconds if earlier else None,
+            "earlier_bytes": None if earlier is None or is_rate else earlier.bytes,
         },
         measures={
             "share_of_bytes": flood.shape_bytes / flood.log.bytes,
@@ -81,7 +85,7 @@ def _finding(facts: Facts, found: Flood, certainty: Certainty) -> Finding:
             "bytes_without": flood.log.bytes - flood.shape_bytes,
             "bytes_per_minute": flood.a_minute,
             "peak_bytes_per_minute": max(m.bytes for m in flood.minutes),
-            "bytes_per_minute_before": earlier.a_minute if earlier else None,
+            "bytes_per_minute_before": earlier.a_minute if earlier is not None and is_rate else None,
         },
         evidence=_evidence(flood),
         facts={"who": name},

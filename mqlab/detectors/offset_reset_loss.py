@@ -17,9 +17,9 @@ from mqlab.delivery.positions import OffsetReset, Why, before, offset_resets, of
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.groups.backlog import waited
 from mqlab.kafka.log_lines import homes
 from mqlab.shared.configured import consumer_value
-from mqlab.shared.lag import waited
 from mqlab.words import listed
 
 INCIDENT = "offset-reset-loss"

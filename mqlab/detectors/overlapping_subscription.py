@@ -9,17 +9,18 @@ later (messages that go round), copies that all clients get, or that a publisher
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from mqlab import units, words
 from mqlab.facts import Facts
-from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.models.mqtt import covers
 from mqlab.mqtt import accounting, overlaps
-from mqlab.mqtt.copies import first_copy, receivers
+from mqlab.mqtt.copies import Receiver, first_copy, receivers
 from mqlab.mqtt.overlaps import Doubled
 from mqlab.mqtt.subscriptions import all_told
 from mqlab.rows import GRID
+from mqlab.words import Text, listed
 from mqlab.words.filling import Value
 
 INCIDENT = "overlapping-subscription"
@@ -34,14 +35,19 @@ def detect(facts: Facts) -> Result:
     found = overlaps.doubled(facts)
     if found:
         return Result(tuple(_finding(facts, overlap) for overlap in found))
-    counted = bool(receivers(facts)) or bool(accounting.went_out(facts, None))
+    ledgers = {ledger.client: ledger for ledger in receivers(facts)}
+    traced = accounting.went_out(facts, None)
     pairs = list(overlaps.overlapping(facts))
-    if not counted and (pairs or not all_told(facts)):
+    known = [pair for pair in pairs if pair[0] in ledgers or pair[0] in traced]
+    if not (known if pairs else ledgers or traced or all_told(facts)):
         return Result(missing=(say("no-ids"),))
-    if pairs:
-        told = [say("pair", client=client, first=one, second=other) for client, one, other in pairs[:_SHOWN]]
-        return Result(rejected=say("no-copies", pairs=told))
-    return CLEAR
+    return Result(rejected=listed(_without_copies(ledgers, *pair) for pair in known[:_SHOWN]) or None)
+
+
+def _without_copies(ledgers: Mapping[str, Receiver], client: str, first: str, second: str) -> Text:
+    """Why two filters that overlap are no fault: by the ledger of *client*, where it has one."""
+    own = ledgers.get(client)
+    return say("no-copies", client=client, filters=(first, second), once=None if own is None or own.again else own.rows)
 
 
 def _finding(facts: Facts, overlap: Doubled) -> Finding:

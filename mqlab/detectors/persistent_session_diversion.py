@@ -141,6 +141,7 @@ def _slots(facts: Facts, diversion: Diversion) -> dict[str, Value]:
         "expected": round(diversion.expected.likely) if missing is not None else None,
         "unclear": missing is not None and count is None,
         "counted": round(count.likely) if count is not None else None,
+        "most": round(count.high if spread >= 1 else count.likely) if count is not None else None,
         "about": round(spread) if spread >= 1 else None,
         "alone": diversion.alone_seconds if diversion.alone_seconds >= 1 else None,
     }

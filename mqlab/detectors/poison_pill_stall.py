@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.groups.membership import interrupted, topics
+from mqlab.groups.membership import interrupted
 from mqlab.kafka import poll_timeout
 from mqlab.kafka.held_records import gone_past, held_records
-from mqlab.kafka.redelivery import Stuck, many_fail, stuck_records
+from mqlab.kafka.stuck_records import Stuck, many_fail, stuck_records
 from mqlab.rows import GRID
 from mqlab.shared.lag import LEAST, growth
 from mqlab.shared.outages import outage
-from mqlab.shared.queues import lag, totals
+from mqlab.shared.queues import lag
 from mqlab.sources import Role
 from mqlab.units import Interval, moment
 from mqlab.words import listed
@@ -83,7 +83,7 @@ def _finding(facts: Facts, stuck: Stuck) -> Finding:
         ongoing=ongoing,
         name=f"{subject}@{stuck.offset}",
         slots={**_slots(stuck), "passed": None if passed is None else moment(passed)},
-        measures=_measures(facts, stuck),
+        measures=_measures(stuck),
         evidence=_evidence(stuck),
         explains=("slow-consumer", "backlog-drain", *(_LATE if late else ())),
         facts={"tries": listed((say("tries", client=who, times=n) for who, n in stuck.clients.items()), ", ")},
@@ -113,18 +113,16 @@ def _slots(stuck: Stuck) -> dict[str, Value]:
     }
 
 
-def _measures(facts: Facts, stuck: Stuck) -> dict[str, float | None]:
+def _measures(stuck: Stuck) -> dict[str, float | None]:
     measures: dict[str, float | None] = {
         "offset": stuck.offset, "retries": stuck.tries, "stalled_seconds": stuck.seconds
     }  # fmt: skip
     if not stuck.frozen:
         return measures
-    last = stuck.frozen[-1]
-    waiting = [w for at, w, _ in totals(topics(facts)[stuck.group or "", stuck.topic]) if at >= stuck.since]
     return measures | {
-        "stuck_lag": lag(last),
-        "peak_lag": max(waiting, default=lag(last)),
-        "pending_records": waiting[-1] if waiting else lag(last),
+        "stuck_lag": lag(stuck.frozen[-1]),
+        "peak_lag": max(map(lag, stuck.frozen)),
+        "pending_records": lag(stuck.frozen[-1]),
         **(pace.measures("lag_growth_per_second") if (pace := _pace(stuck)) is not None else {}),
     }
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from mqlab import units, words
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.groups.backlog import backlog
 from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka import poll_limits
 from mqlab.kafka.lives import lives
@@ -23,7 +24,6 @@ from mqlab.kafka.poll_timeout import Case, Cause, Departure, case_of, cause
 from mqlab.kafka.rows import Behind, End
 from mqlab.models import polling
 from mqlab.shared.configured import consumer_value
-from mqlab.shared.lag import backlog
 from mqlab.sources import Role
 from mqlab.words import Text, listed
 from mqlab.words.filling import Value

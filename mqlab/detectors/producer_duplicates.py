@@ -4,7 +4,8 @@ Fires: an id stands at two places of the log and was acknowledged once. Proven w
 its log tells of requests that were sent again after their answer was lost. Without ids: the log grew by more than was
 sent, and requests were sent again.
 Quiet: one place that a group handled twice, ids that the application submits again, copies of which a failover removed
-one, keys that are no ids, idempotent producers. Many resends of which nothing tells what they stored are not checked.
+one, keys that are no ids, idempotent producers. Many resends of which nothing tells what they stored are not checked,
+and neither are copies that a group read before the log lost them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from mqlab import words
 from mqlab.delivery import advised
 from mqlab.delivery.durability import topics
+from mqlab.delivery.group_repeats import copies
 from mqlab.delivery.log_audit import INCIDENT as SLUG
 from mqlab.delivery.log_audit import Double, Growth, doubles, growths
 from mqlab.facts import Facts, span
@@ -45,6 +47,8 @@ def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> R
     if unclear:
         twice = say("twice", ids=sum(d.doubled.records for d in unclear))
         return Result(missing=(say("no-producers", twice=twice),), seen=twice)
+    if lost := sum(copies(facts, topic) for topic in topics(facts)):
+        return Result(missing=(say("copies-lost"),), seen=say("copies-read", copies=lost))
     if not rows and not grown and (resent := tuple(_resent(facts))):
         return Result(missing=resent)
     reasons, ids = [], sum(d.doubled.records for d in rows)

@@ -86,15 +86,15 @@ def _slots(group: tuple[Link, ...], losses: list[Loss], *, sure: bool) -> dict[s
 
 
 def _silence(losses: list[Loss]) -> dict[str, Value]:
-    """After how long the broker gives a silent client up, and for how long it had heard nothing when that was back."""
+    """After how long the broker gives a silent client up, and how long it had heard nothing, at least, at a return."""
     ends = [loss for loss in losses if loss.how == "timeout"]
     waits = {loss.connection.keep_alive for loss in ends}
-    heard = [loss.following.since - loss.heard for loss in ends if loss.heard and loss.following.since is not None]
+    quiet = [loss.quiet for loss in ends if loss.quiet is not None]
     keep_alive = waits.pop() if len(waits) == 1 else None
     return {
         "timeouts": len(ends),
         "patience": broker_gives_up(keep_alive).low if keep_alive else None,
-        "silent": between(median(heard), heard) if len(heard) == len(ends) > 0 else None,
+        "silent": min(quiet) if len(quiet) == len(ends) > 0 else None,
     }
 
 

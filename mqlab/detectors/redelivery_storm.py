@@ -52,7 +52,7 @@ def _finding(facts: Facts, storm: Again) -> Finding:
         (storm.since, None if storm.ongoing else storm.until),
         severity=Severity.WARNING if end == "taken-over" else None,
         ongoing=storm.ongoing,
-        slots={"copies": storm.copies if storm.copies > 1 else None, "why": redeliveries.cause(end)},
+        slots={"copies": storm.copies if storm.copies > 1 else None, "why": redeliveries.cause(facts, storm.client)},
         measures={
             "redelivered_messages": storm.dup,
             "redelivered_share": storm.dup / storm.rows,

@@ -14,6 +14,7 @@ from collections import Counter
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.groups.backlog import waited
 from mqlab.kafka import advised
 from mqlab.kafka.groups import groups
 from mqlab.kafka.lives import lives
@@ -21,7 +22,6 @@ from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import Repeats, commit_gap, repeats
 from mqlab.rows import GRID
 from mqlab.shared.configured import consumer_value
-from mqlab.shared.lag import waited
 from mqlab.words import Text, listed
 
 INCIDENT = "reprocess-duplicates"
@@ -67,7 +67,7 @@ def _handed_over(facts: Facts) -> bool:
 
 
 def _finding(facts: Facts, repeated: Repeats) -> Finding:
-    explained = sum(extra for _, extra in repeated.by_change)
+    explained = sum(repeated.by_change.values())
     proven = explained >= NEARLY_ALL * repeated.extra and repeated.fitting >= NEARLY_ALL * explained
     since, until = repeated.span
     gap = commit_gap(facts, repeated.group, repeated.topic)
@@ -80,6 +80,7 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
         slots={
             **{"group": repeated.group, "topic": repeated.topic, "after": _after(repeated)},
             "change": advised.gentler(facts, repeated.group) or None,
+            **_helps(repeated, gap),
         },
         measures={
             "duplicated_records": repeated.extra,
@@ -98,10 +99,23 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
 def _after(repeated: Repeats) -> list[Text]:
     """How many repeats came after which kind of change."""
     by_kind: Counter[str] = Counter()
-    for change, extra in repeated.by_change:
+    for change, extra in repeated.by_change.items():
         by_kind[change.what] += extra
     told = {"at_most": repeated.at_most}
     return [say("after", repeats=extra, change=kind, **told) for kind, extra in by_kind.most_common(_SHOWN)]
+
+
+def _helps(repeated: Repeats, gap: float | None) -> dict[str, bool]:
+    """Which repairs would have helped most: one that is out of the group, or dead, commits nothing when it changes."""
+    changes = repeated.by_change.items()
+    outside = sum(extra for change, extra in changes if change.fault)
+    dead = sum(extra for change, extra in changes if change.crash and not change.fault)
+    orderly = sum(repeated.by_change.values()) - outside - dead
+    return {
+        "outside": outside > max(dead, orderly),
+        "killed": bool(dead) and not orderly,
+        "promptly": gap is not None and gap <= GRID,
+    }
 
 
 def _severity(facts: Facts, repeated: Repeats) -> Severity:
@@ -109,7 +123,7 @@ def _severity(facts: Facts, repeated: Repeats) -> Severity:
 
     Behind a fault of another class they are its consequence, so that class leads.
     """
-    after_faults = sum(extra for change, extra in repeated.by_change if change.fault)
+    after_faults = sum(extra for change, extra in repeated.by_change.items() if change.fault)
     if 2 * after_faults > repeated.extra:
         return Severity.WARNING
     # Records of the largest poll: as applications tell, else as they were allowed.
@@ -119,22 +133,23 @@ def _severity(facts: Facts, repeated: Repeats) -> Severity:
     allowed = [value.number for value in values if value is not None and value.number is not None]
     if repeated.extra > max(polled, default=max(allowed, default=POLL)) * max(1, len(repeated.by_change)):
         return Severity.CRITICAL
-    return Severity.WARNING if any(change.crash for change, _ in repeated.by_change) else Severity.NOTICE
+    return Severity.WARNING if any(change.crash for change in repeated.by_change) else Severity.NOTICE
 
 
 def _evidence(facts: Facts, repeated: Repeats) -> tuple[Evidence, ...]:
     """Each change with what the next owner began with; where the group stood then if nothing else tells of it."""
     found: list[Evidence] = []
-    for change, extra in repeated.by_change[:_SHOWN]:
+    for change, extra in list(repeated.by_change.items())[:_SHOWN]:
         again = say("handled-again", change=change.what, repeats=extra, at_most=repeated.at_most)
         found += [place.because(again) for place in change.evidence]
         resumed = [
-            e.first for e in facts.of_kind("offset-set")
+            (abs(e.first_at - change.until), e.first) for e in facts.of_kind("offset-set")
             if e.topic == repeated.topic and e.group in (repeated.group, None)
-            and 0 <= (e.first_at or 0.0) - change.at <= _SOON
+            and e.first_at is not None and 0 <= e.first_at - change.at <= _SOON
         ]  # fmt: skip
-        found += [place.because(say("resumed")) for place in resumed[:2]]
+        nearest = sorted(resumed, key=lambda pair: (pair[0], pair[1].source, pair[1].line or 0))
+        found += [place.because(say("resumed")) for _, place in nearest[:2]]
     own = [p for p in facts.positions if (p.group, p.topic) == (repeated.group, repeated.topic) and p.at is not None]
-    nearest = sorted(own, key=lambda p: (abs((p.at or 0.0) - repeated.span[0]), p.source, p.line or 0))
-    stood = [Evidence(p.source, p.line, p.text, say("stood")) for p in nearest[:2]]
+    around = sorted(own, key=lambda p: (abs((p.at or 0.0) - repeated.span[0]), p.source, p.line or 0))
+    stood = [Evidence(p.source, p.line, p.text, say("stood")) for p in around[:2]]
     return tuple(dict.fromkeys(found or stood))

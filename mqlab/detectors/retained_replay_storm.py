@@ -74,7 +74,7 @@ def _finding(facts: Facts, replay: Replayed) -> Finding:
             "period": (replay.until - replay.since) / (replay.subscribes - 1),
             "all": replay.topics if replay.topics and replay.retained == replay.topics * replay.subscribes else None,
             "about": replay.retained / replay.subscribes,
-            "end": redeliveries.cause(end),
+            "end": redeliveries.cause(facts, replay.client),
         },
         measures={
             "subscribes": replay.subscribes,

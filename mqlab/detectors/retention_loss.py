@@ -27,8 +27,8 @@ from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.delivery.rows import Loss
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.groups.backlog import waited
 from mqlab.shared.configured import topic_changes
-from mqlab.shared.lag import waited
 from mqlab.words import listed
 
 INCIDENT = "retention-loss"

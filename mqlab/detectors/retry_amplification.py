@@ -89,7 +89,7 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
             "failed_records": found.failed.records or None,
             "duplicated_records_at_most": (found.again or None) if found.idempotent is False else None,
             **resending.wire(facts, ledger, found),
-            "excess_bytes": next(s.bytes for s in ledger.stages if s.name == "retries") if ledger else None,
+            "resent_bytes": next(s.bytes for s in ledger.stages if s.name == "retries") if ledger else None,
             **payload.measures(
                 facts, {e.source for e in episodes}, ledger.bytes_out if ledger else None, found.first, found.last
             ),

@@ -19,13 +19,13 @@ from itertools import pairwise
 from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
+from mqlab.groups.backlog import waited
 from mqlab.kafka import advised, restarts
 from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.rocketmq import members
 from mqlab.rocketmq.members import groups
-from mqlab.shared.lag import waited
 from mqlab.shared.restarts import CLOCKS, Round
 from mqlab.sources import Role
 from mqlab.units import moment

@@ -95,6 +95,7 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
             "published": round(growth.published) if growth.published >= 1 else None,
             "expiry": brokers.expiry(facts, growth.broker),
             "grows": growth.much,
+            "goes_on": stopped is None,
             "memory_per_second": memory if memory is not None and memory > 0 else None,
             "software": brokers.software(facts, growth.broker),
         },
@@ -151,6 +152,7 @@ def _of_unknown(facts: Facts, growth: Unknown) -> Finding:
         slots={
             "clients": growth.clients,
             "grows": True,
+            "goes_on": stopped is None,
             "all_of_it": growth.all_of_it,
             "software": brokers.software(facts, growth.broker),
         },

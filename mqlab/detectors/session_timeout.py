@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
+from mqlab.groups.backlog import backlog
 from mqlab.kafka import groups, heartbeat_loss
 from mqlab.kafka.heartbeat_loss import Cause, Expiry, Kind
 from mqlab.kafka.rebalances import history, whole
@@ -22,7 +23,6 @@ from mqlab.kafka.redelivery import extra
 from mqlab.kafka.restarts import dying
 from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.memo import per_facts
-from mqlab.shared.lag import backlog
 from mqlab.sources import Role
 from mqlab.words import listed
 from mqlab.words.filling import Value
@@ -181,7 +181,9 @@ def _slots(case: Case) -> dict[str, Value]:
 
 
 def _ended(case: Case) -> float:
-    return max(one.silence.until if one.silence and one.silence.until else one.at for one, _ in case.each)
+    """When all of them were members again; of those that never were when they were heard of again, or expelled."""
+    heard = [one.silence.until if one.silence and one.silence.until else one.at for one, _ in case.each]
+    return max(heard + [one.back.since for one, _ in case.each if one.back and one.back.since is not None])
 
 
 def _measures(facts: Facts, case: Case) -> dict[str, float | None]:

@@ -20,7 +20,18 @@ from dataclasses import dataclass
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding, together
-from mqlab.groups.membership import Capacity, capacity, disturbed, is_kafka, places, steady, streams, topics
+from mqlab.groups.membership import (
+    Capacity,
+    capacity,
+    disturbed,
+    handling,
+    is_kafka,
+    left_at,
+    places,
+    steady,
+    streams,
+    topics,
+)
 from mqlab.models.falling import falling
 from mqlab.mqtt import brokers, sessions
 from mqlab.mqtt.queue_drops import queue_cases
@@ -180,13 +191,12 @@ def _group_finding(
     able = _able(facts, place, rise)
     agrees = not place.queues if able is None else _near(able.messages_per_second, done)
     points, (begin, end) = totals(queues), _own(all_of_it, rise)
-    peak = max(waiting for at, waiting, _ in points if begin <= at <= end)
     ongoing = end >= points[-1][0]
     return finding(
         INCIDENT,
         f"{place.group}/{place.topic}",
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (begin, None if ongoing else end),
+        (begin, None if ongoing else left_at(facts, place.group, rise, all_of_it) or end),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         slots={
@@ -198,12 +208,13 @@ def _group_finding(
             "calm": None if (begin, end) == (rise.since, rise.until) else moment(rise.since),
             "calm_until": moment(rise.until),
             "ongoing": ongoing,
+            **handling(facts, place.group, all_of_it.since, rise),
         },
         measures={
             "produced_per_second": came,
             "consumed_per_second": done,
             **growth.measures("lag_growth_per_second"),
-            "peak_lag": peak,
+            "peak_lag": max(waiting for at, waiting, _ in points if begin <= at <= end),
             "pending_records": points[-1][1],
             "capacity_per_second": able.messages_per_second if able is not None else None,
         },

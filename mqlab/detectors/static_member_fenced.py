@@ -14,9 +14,9 @@ from itertools import pairwise
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.groups.backlog import backlog
 from mqlab.kafka import fencing
 from mqlab.kafka.fencing import Fencing
-from mqlab.shared.lag import backlog
 from mqlab.sources import Role
 
 INCIDENT = "static-member-fenced"

@@ -12,10 +12,10 @@ from mqlab import words
 from mqlab.delivery.queue_audit import queue_rows
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.groups.backlog import waited
 from mqlab.rocketmq.members import HEARTBEATS, groups, streams
 from mqlab.rocketmq.slots import Judgement
 from mqlab.rocketmq.subscriptions import Mismatch, mismatches
-from mqlab.shared.lag import waited
 from mqlab.shared.queues import Member, next_read, of_groups, spread
 from mqlab.words import Text, listed
 
@@ -90,6 +90,8 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
         ongoing=ongoing,
         slots={
             "absent": [say("absent", clients=ids, topic=topic) for topic, ids in mismatch.absent.items()],
+            "odd": sorted(absent),
+            "lacking": list(mismatch.absent),
             "topics": mismatch.topics,
             "unread": [_unread(facts, mismatch, j) for j in mismatch.confirmed],
             "tags": mismatch.tags,

@@ -286,6 +286,11 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "broker-started", begins=r"(?:(?:Kafka Server )?started \(kafka\.server\.Kafka|Kafka Server started\s*$)"
     ),
+    Signature(
+        "broker-booting",
+        begins=r"(?:Registered [`']?kafka:type=kafka\.Log4jController|starting \(kafka\.server\.Kafka"
+        r"|Starting SharedServer)",
+    ),
     Signature("broker-stopping", begins=r"(?:Starting|Beginning) controlled shutdown"),
     Signature("broker-stopped", begins=r"shut down completed(?: \(kafka\.server\.(?:Kafka|Broker)Server|\s*$)"),
     Signature("log-recovery", begins=r"Recovering unflushed segment"),

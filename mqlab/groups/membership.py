@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
+from statistics import median
 
 from mqlab import words
 from mqlab.facts import Facts, Position, Series
@@ -164,12 +165,30 @@ def steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch
 
     They do not overlap where only one source tells of members.
     """
-    if is_kafka(facts, group):
-        calm = _undisturbed(facts, group, rise)
-    else:
-        calm = [part for view in streams(facts, group) for part in _same(view, rise)]
-    ordered = sorted(calm, key=lambda part: (part[0] - part[1], part[0]))
+    ordered = sorted(_calm(facts, group, rise), key=lambda part: (part[0] - part[1], part[0]))
     return [stretch_between(queues, since, until) for since, until in ordered if until > since]
+
+
+def left_at(facts: Facts, group: str, calm: Stretch, rise: Stretch) -> float | None:
+    """When the members of the *calm* part left, where no others settled in the rest of the rise; else None.
+
+    Until others have settled, lag rises since nobody consumes.
+    """
+    if any(until > since >= calm.until for since, until in _calm(facts, group, rise)):
+        return None
+    changes = [
+        (not view.lasting, max(at, calm.until))
+        for view in streams(facts, group)
+        for at, after in _changes(view)
+        if calm.until <= after - SETTLING <= rise.until
+    ]
+    return min(changes, default=(True, None))[1]
+
+
+def _calm(facts: Facts, group: str, rise: Stretch) -> Sequence[Part]:
+    if is_kafka(facts, group):
+        return _undisturbed(facts, group, rise)
+    return [part for view in streams(facts, group) for part in _same(view, rise)]
 
 
 def disturbed(facts: Facts, group: str, rise: Stretch) -> Text | None:
@@ -218,13 +237,14 @@ def _undisturbed(facts: Facts, group: str, rise: Stretch) -> Sequence[Part]:
 
 def _changes(view: Stream) -> Iterator[Part]:
     """From the last sight of the members before each change until those after it have settled."""
-    for before, after in pairwise(view.snapshots):
-        if {(m.client_id, m.place) for m in before.members} != {(m.client_id, m.place) for m in after.members}:
-            yield after.at if view.lasting else before.at, after.at + SETTLING
+    for before, after in view.changes():
+        yield after.at if view.lasting else before.at, after.at + SETTLING
 
 
 _THREADS = "PROP_THREADPOOL_CORE_SIZE"
 _TIME = "rocketmq.consumer.consume_rt_ms"
+LONGER = 1.25
+"""Times what one message took before that is longer: such times are means of one minute, which differ by less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +272,19 @@ def capacity(facts: Facts, group: str, since: float, until: float) -> Capacity |
     shown = [say("threads", threads=n, milliseconds=ms) for n, ms in each]
     places = tuple(dict.fromkeys(times[client][1] for client in ids))
     return Capacity(rate, say("by-threads", members=len(ids), each=shown, rate=rate), places)
+
+
+def handling(facts: Facts, group: str, begin: float, rise: Stretch) -> Mapping[str, int | bool]:
+    """Milliseconds that a RocketMQ group took for one message before *begin* and in *rise*: medians of its members.
+
+    And whether that is longer; nothing where one of them is not known.
+    """
+    spans = {"before": (-inf, begin), "during": (rise.since - SETTLING, rise.until + TOGETHER)}
+    times = {name: [each for each, _ in _times(facts, group, *span).values()] for name, span in spans.items()}
+    if not all(times.values()):
+        return {}
+    known = {name: round(median(each)) for name, each in times.items()}
+    return {**known, "slower": known["during"] > LONGER * known["before"]}
 
 
 def _by_polls(facts: Facts, group: str, ids: Iterable[str], since: float, until: float) -> Capacity | None:

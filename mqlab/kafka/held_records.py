@@ -1,6 +1,6 @@
 """Records that held their partition: each failed again and again while the committed offset stood still at it.
 
-``redelivery.stuck_records`` takes what is tried for a minute for stuck. A shorter time is one as well where snapshots
+``stuck_records`` takes what is tried for a minute for stuck. A shorter time is one as well where snapshots
 show the partition standing still and another one moving; the group may have gone past the record since.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from mqlab.facts import Episode, Facts
 from mqlab.kafka.groups import groups, topics
 from mqlab.kafka.poll_limits import own_lines
-from mqlab.kafka.redelivery import POLL, Place, Stuck, stuck_records
+from mqlab.kafka.stuck_records import POLL, Place, Stuck, stuck_records
 from mqlab.memo import per_facts
 from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import Points, lag, paces

@@ -4,7 +4,7 @@ A ledger belongs to the group that a map or a column of it names, then to the cl
 that its name, its folder or a log of the same name stands for. A ledger of which nothing tells whose it is belongs to
 the only group that reads its topics. Only ledgers of one group count together: two applications that read one topic
 handle everything twice between them. A record is (topic, partition, offset), so that a copy which a producer stored at
-another offset is another record.
+another offset is another record, and so is a message to which the log gave the place of one that it had lost.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mqlab.facts import Facts
 from mqlab.kafka.groups import groups
 from mqlab.kafka.log_lines import homes
 from mqlab.memo import per_facts
-from mqlab.rows import GRID, Delivery, too_often
+from mqlab.rows import Delivery
 from mqlab.shared.actors import base_name
 
 _STAGES = ("received", "consumed", "processed")
@@ -120,17 +120,6 @@ def _client_of(source: str, names: Collection[str]) -> str:
 
 
 def noted_records(facts: Facts, topic: str, sources: frozenset[str]) -> list[tuple[Delivery, list[str]]]:
-    """Records with the ledgers among *sources* that note them, one as often as a place was handled too often.
-
-    Where the log gave a place to a second record, the records themselves are told apart, and dated by their
-    acknowledgement.
-    """
-    fates = [(f.first_at, f) for f in facts.fates if f.topic == topic and f.first_at is not None]
-    rows = []
-    if any(f.overwritten for _, f in fates):
-        for at, fate in fates:
-            noted = [s for s in fate.handled if s in sources][: 1 + too_often(fate, sources)]
-            rows.append((Delivery(at // GRID * GRID, topic, fate.queue, tuple(noted), fate.messages), noted))
-    else:
-        rows = [(d, [s for s in d.sources if s in sources]) for d in facts.deliveries if d.topic == topic]
+    """Records with the ledgers among *sources* that note them, one as often as it does."""
+    rows = [(d, [s for s in d.sources if s in sources]) for d in facts.deliveries if d.topic == topic]
     return [(delivery, noted) for delivery, noted in rows if noted]

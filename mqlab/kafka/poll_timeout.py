@@ -23,8 +23,9 @@ from mqlab.kafka import groups, poll_limits
 from mqlab.kafka.lives import lives
 from mqlab.kafka.poll_limits import SESSION, Limit, Pace, lines_of, own_lines
 from mqlab.kafka.rebalances import history
-from mqlab.kafka.redelivery import FEWEST, Stuck, extra, many_fail, stuck_records
+from mqlab.kafka.redelivery import extra
 from mqlab.kafka.rows import HEARD, ONCE, Behind, End, Life, Rebalance
+from mqlab.kafka.stuck_records import FEWEST, Stuck, many_fail, stuck_records
 from mqlab.memo import per_facts
 from mqlab.rows import Batch
 from mqlab.shared.wording import sample

@@ -1,35 +1,36 @@
-"""Records that members of a Kafka group handle again or try again and again, by their ledgers and logs.
+"""Records that members of a Kafka group handled again, by their ledgers, and the change of members behind each time.
 
-A record that fails is told by the application (``orders-3@499 failed``) or by the client, which is sent back to one
-offset. Committed is the offset of the next record to handle, so it stands at the record, or before it in the same poll.
+A member handles again what it was handed after somebody had handled it: its own last assignment tells which change that
+was, not the last change of the group. A member that is out of the group and does not know it works off what it polled
+before: then it is the change that handed those records to another one.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import floor
 from statistics import median
 
 from mqlab import words
-from mqlab.facts import Episode, Facts, Position
+from mqlab.facts import Facts, Position
 from mqlab.findings import Evidence
-from mqlab.kafka.groups import groups, topics
-from mqlab.kafka.member_ledgers import ledgers, noted_records
+from mqlab.kafka.groups import groups
+from mqlab.kafka.log_lines import Lines, lines
+from mqlab.kafka.member_ledgers import kept, noted_records
 from mqlab.kafka.rebalances import history
-from mqlab.kafka.rows import Behind, Trigger
+from mqlab.kafka.rows import ONCE, Behind, Trigger
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Delivery
-from mqlab.shared import actors
-from mqlab.shared.queues import TOGETHER, Pace, Points, lag, paces
 from mqlab.words import Text
 
 say = words.room("rebalances")
 
-TO_THE_SECOND = 1.0
-"""Seconds by which ``Delivery.times`` may be early."""
+_SECOND = 1.0
+"""Seconds by which the times of a ledger to the second may be early."""
 _FAULTS = frozenset({Behind.POLL_TIMEOUT, Behind.EXPIRY})
 
 
@@ -50,6 +51,19 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Handling:
+    """Records that were handled again within one second."""
+
+    before: float
+    """When they were handled the time before."""
+    again: float
+    """Where ledgers tell no times: when the change had handed them out."""
+    change: Change | None
+    """What handed them out again; None where nothing tells."""
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
 class Repeats:
     """Records of one topic that a group handled more than once."""
 
@@ -59,63 +73,73 @@ class Repeats:
     """Records, each counted once."""
     again: int
     """Records that were handled more than once."""
-    extra: int
-    """Times that a record was handled again."""
     most: int
     """Times that one record was handled, at most."""
     across: int
-    """Of the extra ones, those of records that several members note."""
+    """Times that a record was handled again that several members note."""
     sources: tuple[str, ...]
-    span: tuple[float, float]
-    """In which those records were handled again, to the second; where that is not known for the first time, to ten."""
-    by_change: tuple[tuple[Change, int], ...]
-    """Extra ones by the last change before they were handled again; where that is not known, by the change that
-    followed their first handling."""
-    handlings: tuple[tuple[float, float, int], ...]
-    """When records were handled before a change, that change, and how many were handled again after it."""
+    handlings: tuple[Handling, ...]
+    """By time."""
     fitting: int
-    """Of those, the ones whose handling before was after the last commit before the change."""
+    """Of those that follow a change, the ones whose handling before was after the last commit before it."""
     at_most: bool
-    """The log gave places to other records: some of the extra ones may be copies that a producer stored."""
+    """The log gave places to other records: some of the repeats may be copies that a producer stored."""
+
+    @property
+    def extra(self) -> int:
+        """Times that a record was handled again."""
+        return sum(one.records for one in self.handlings)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The first and the last time that a record was handled again."""
+        moments = [one.again for one in self.handlings]
+        return min(moments, default=0.0), max(moments, default=0.0)
+
+    @property
+    def by_change(self) -> Mapping[Change, int]:
+        """How many followed each change, by its time."""
+        found: Counter[Change] = Counter()
+        for one in self.handlings:
+            if one.change is not None:
+                found[one.change] += one.records
+        return dict(sorted(found.items(), key=lambda item: item[0].until))
 
 
 @per_facts
 def repeats(facts: Facts) -> tuple[Repeats, ...]:
     """A row for each group and topic whose ledgers are known, by name."""
-    own = {group: ledgers(facts, group) for group in groups(facts)}
+    own = {group: kept(facts, group) for group in groups(facts)}
     noted = sorted({d.topic for d in facts.deliveries})
-    return tuple(_of(facts, group, topic, sources) for group, sources in own.items() if sources for topic in noted
-                 if any(d.topic == topic and sources.intersection(d.sources) for d in facts.deliveries))  # fmt: skip
+    return tuple(_of(facts, group, topic, members) for group, members in own.items() if members for topic in noted
+                 if any(d.topic == topic and members.keys() & set(d.sources) for d in facts.deliveries))  # fmt: skip
 
 
-@per_facts
 def changes(facts: Facts, group: str) -> tuple[Change, ...]:
-    """Rebalances of *group* from which on partitions had other owners, and static members that were replaced."""
+    """Rebalances of *group* after which members had its partitions, and static members that were replaced."""
     found = [
         Change(
             r.started, r.stabilised or r.started, r.what,
             r.behind in _FAULTS or r.trigger is Trigger.STATIC_FENCED, r.behind is Behind.CRASH, r.evidence[:1],
         )
-        for r in history(facts, group)
+        for r in history(facts, group) if not r.empty
     ]  # fmt: skip
     for episode in facts.of_kind("static-member-replaced", "static-member-fenced"):
         if episode.group in (group, None) and episode.first_at is not None:
             found.append(
                 Change(episode.first_at, episode.first_at, say("static-replaced"), True, False, (episode.first,))
             )
-    return tuple(sorted(found, key=lambda change: (change.at, change.what)))
+    return tuple(sorted(found, key=lambda change: (change.until, change.what)))
 
 
 def extra(facts: Facts, group: str, since: float, until: float, without: Sequence[float] = ()) -> int:
-    """Times that a record was handled again that was handled from *since* to *until*, or changed hands then.
+    """Times that a record was handled again that was handled from the second of *since* to *until*, before or then.
 
     What followed the changes at the moments *without* had another reason.
     """
-    handled = [row for one in repeats(facts) if one.group == group for row in one.handlings]
-    ours = (
-        times for before, at, times in handled if at not in without and any(since <= m <= until for m in (before, at))
-    )
-    return sum(ours)
+    every = [one for found in repeats(facts) if found.group == group for one in found.handlings]
+    ours = [one for one in every if one.change is not None and one.change.at not in without]
+    return sum(one.records for one in ours if any(floor(since) <= m <= until for m in (one.before, one.again)))
 
 
 def commit_gap(facts: Facts, group: str, topic: str) -> float | None:
@@ -129,57 +153,100 @@ def commit_gap(facts: Facts, group: str, topic: str) -> float | None:
     return median(gaps) if len(gaps) > 2 else None
 
 
-def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeats:
-    own = noted_records(facts, topic, sources)
+def _of(facts: Facts, group: str, topic: str, members: Mapping[str, str]) -> Repeats:
+    own = noted_records(facts, topic, frozenset(members))
     doubled = [(d, noted) for d, noted in own if len(noted) > 1]
+    finer = any(at % 1 for d, _ in doubled for at in d.times)
     known = changes(facts, group)
-    behind: dict[int, int] = defaultdict(int)
-    fitting, commits, span, handlings = 0, _commits(facts, group, topic), list[float](), Counter[tuple[float, float]]()
+    trace = _Trace(members, known, _assignments(known, lines(facts, group)), 0.0 if finer else _SECOND)
+    commits, fitting, found = _commits(facts, group, topic), 0, Counter[tuple[float, float, Change | None]]()
     for delivery, noted in doubled:
-        for before, again, number in _handlings(delivery, sources, noted, known):
-            span.append(again)
-            if number is not None:
-                behind[number] += delivery.messages
-                handlings[before, known[number].at] += delivery.messages
-                last = _last_commit(commits.get(delivery.queue, ()), known[number].at)
+        for before, again, change in trace.handlings(delivery, noted):
+            found[before, again, change] += delivery.messages
+            if change is not None:
+                last = _last_commit(commits.get(delivery.queue, ()), change.at)
                 fitting += delivery.messages if last is None or before + GRID >= last else 0
     return Repeats(
         group,
         topic,
         handled=sum(d.messages for d, _ in own),
         again=sum(d.messages for d, _ in doubled),
-        extra=sum(_extra(d, noted) for d, noted in doubled),
         most=max((len(noted) for _, noted in own), default=0),
-        across=sum(_extra(d, noted) for d, noted in doubled if len(set(noted)) > 1),
+        across=sum(d.messages * (len(noted) - 1) for d, noted in doubled if len(set(noted)) > 1),
         sources=tuple(sorted({s for _, noted in own for s in noted})),
-        span=(min(span, default=0.0), max(span, default=0.0)),
-        by_change=tuple((known[number], behind[number]) for number in sorted(behind)),
-        handlings=tuple((*moments, times) for moments, times in sorted(handlings.items())),
+        handlings=tuple(sorted((Handling(*key, records) for key, records in found.items()), key=_in_order)),
         fitting=fitting,
         at_most=any(f.overwritten for f in facts.fates if f.topic == topic),
     )
 
 
-def _handlings(
-    delivery: Delivery, sources: frozenset[str], noted: Sequence[str], known: Sequence[Change]
-) -> Iterator[tuple[float, float, int | None]]:
-    """Each time that a record was handled again: when it was before, when it was then, and which change led to it.
-
-    That is the last one in between; of records whose times are not known the first one after they were handled.
-    """
-    times = sorted(at for source, at in zip(delivery.sources, delivery.times, strict=False) if source in sources)
-    for before, again in pairwise(times):
-        number = bisect_left(known, again + TO_THE_SECOND, key=lambda change: change.at) - 1
-        yield before, again, number if number >= 0 and known[number].until + TO_THE_SECOND > before else None
-    if not times:
-        number = bisect_left(known, delivery.at, key=lambda change: change.at)
-        told = number < len(known)
-        for _ in noted[1:]:
-            yield delivery.at, known[number].at if told else delivery.at, number if told else None
+def _in_order(one: Handling) -> tuple[float, float, float]:
+    return one.again, one.before, one.change.until if one.change is not None else 0.0
 
 
-def _extra(delivery: Delivery, noted: Sequence[str]) -> int:
-    return delivery.messages * (len(noted) - 1)
+Assigned = tuple[float, Change | None]
+"""When a member says that it was assigned a partition, and the change by which it was."""
+
+
+def _assignments(known: Sequence[Change], told: Lines) -> Mapping[tuple[str, str], Sequence[Assigned]]:
+    """Assignments by client and partition, by time: the members' own logs."""
+    found: dict[tuple[str, str], list[Assigned]] = defaultdict(list)
+    for client, these in told.clients.items():
+        for line in these:
+            if line.kind == "partitions-assigned" and line.first_at is not None:
+                change = _nearest(known, line.first_at)
+                for partition in (line.reason or "").split(", "):
+                    found[client, partition].append((line.first_at, change))
+    return found
+
+
+def _nearest(known: Sequence[Change], at: float) -> Change | None:
+    """The change by which a member has its partitions that says so at a moment."""
+    begun = [change for change in known if change.at <= at <= change.until + ONCE]
+    return min(begun, key=lambda change: abs(change.until - at), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trace:
+    """What tells which change is behind a handling."""
+
+    members: Mapping[str, str]
+    """Client by ledger."""
+    changes: Sequence[Change]
+    assignments: Mapping[tuple[str, str], Sequence[Assigned]]
+    late: float
+    """Seconds by which a ledger's time may be early."""
+
+    def handlings(self, delivery: Delivery, noted: Sequence[str]) -> Iterator[tuple[float, float, Change | None]]:
+        """Each time that a record was handled again: when it was before, when it was then, and what led to it."""
+        times = zip(delivery.times, delivery.sources, strict=False)
+        rows = sorted((at, self.members[source]) for at, source in times if source in self.members)
+        partition = f"{delivery.topic}-{delivery.queue}"
+        for one, two in pairwise(rows):
+            yield one[0], two[0], self._between(partition, one, two)
+        if not rows:
+            place = bisect_left(self.changes, delivery.at, key=lambda change: change.until)
+            change = self.changes[place] if place < len(self.changes) else None
+            for _ in noted[1:]:
+                yield delivery.at, change.until if change is not None else delivery.at, change
+
+    def _between(self, partition: str, one: tuple[float, str], two: tuple[float, str]) -> Change | None:
+        """By which change the member of *two* had the record that the one of *one* had handled."""
+        (before, other), (again, member) = one, two
+        own = self._last(member, partition, again)
+        if own is None:
+            place = bisect_right(self.changes, again + self.late, key=lambda change: change.until) - 1
+            return self.changes[place] if place >= 0 and self.changes[place].until + self.late > before else None
+        if own[0] + self.late > before:
+            return own[1]
+        # It works off an old poll: the record came to the other one meanwhile.
+        others = self._last(other, partition, before) if other != member else None
+        return max(own, others, key=lambda told: told[0])[1] if others is not None else None
+
+    def _last(self, client: str, partition: str, until: float) -> Assigned | None:
+        every = self.assignments.get((client, partition), ())
+        place = bisect_right(every, until + self.late, key=lambda one: one[0])
+        return every[place - 1] if place else None
 
 
 def _commits(facts: Facts, group: str, topic: str) -> Mapping[str, Sequence[Position]]:
@@ -199,136 +266,3 @@ def _last_commit(rows: Sequence[Position], until: float) -> float | None:
         return None
     earlier, later = moved[-1]
     return later.at if later.end is None else earlier.at
-
-
-FEWEST = 3
-"""Tries of one record that are "again and again": once may be a hiccup, twice a retry."""
-SHORTEST = 60.0
-"""Seconds for which it must be tried: bounded retries end sooner (Spring's DefaultErrorHandler: ten, without pause)."""
-POLL = 500
-"""max.poll.records by default: what may lie between the committed offset and the record in one poll."""
-
-Place = tuple[str, str, int]
-"""Topic, partition and offset."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stuck:
-    """One record that kept failing, and what happened to its partition meanwhile."""
-
-    group: str | None
-    topic: str
-    queue: str
-    offset: int
-    since: float
-    until: float
-    tries: int
-    failures: tuple[Episode, ...]
-    """Lines of the application about the record; empty where only the client tells of it."""
-    sought: tuple[Episode, ...]
-    """Lines of the client that goes back to it."""
-    clients: Mapping[str, int]
-    """Who tried it, in their order, and how often."""
-    frozen: Points
-    """Snapshots of the partition meanwhile, all with the same committed offset; empty where none tells."""
-    others: Mapping[str, Pace]
-    """Pace of the other partitions that took messages in meanwhile."""
-
-    @property
-    def moving(self) -> list[str]:
-        """Other partitions whose committed offset moved."""
-        return [queue for queue, pace in self.others.items() if pace.consumed > 0]
-
-    @property
-    def grown(self) -> int:
-        """Messages by which the partition's lag grew."""
-        return lag(self.frozen[-1]) - lag(self.frozen[0]) if self.frozen else 0
-
-    @property
-    def seconds(self) -> float:
-        """From the first try, or the first snapshot, to the last of both."""
-        return self.until - self.since
-
-
-@per_facts
-def stuck_records(facts: Facts) -> tuple[Stuck, ...]:
-    """Every record that was tried for long, by time; without those whose partition moved on meanwhile."""
-    tried: dict[Place, list[Episode]] = defaultdict(list)
-    for episode in facts.of_kind("record-failed", "offset-sought"):
-        if episode.topic and episode.queue and episode.value_max is not None and episode.first_at is not None:
-            tried[episode.topic, episode.queue, int(episode.value_max)].append(episode)
-    found = [
-        _stuck(facts, place, told)
-        for place, told in sorted(tried.items())
-        if _tries(told) >= FEWEST
-        and max(e.first_at or 0.0 for e in told) - min(e.first_at or 0.0 for e in told) >= SHORTEST
-    ]
-    return tuple(sorted((one for one in found if one is not None), key=lambda one: (one.since, one.topic, one.queue)))
-
-
-def many_fail(facts: Facts, one: Stuck) -> bool:
-    """Other records of the partition, or of most partitions, fail as well: it is not this record, it is the work."""
-    failed = [e for e in facts.of_kind("record-failed") if e.topic == one.topic and e.first_at is not None]
-    inside = [e for e in failed if one.since <= (e.first_at or 0.0) <= one.until]
-    here = {e.value_max for e in inside if e.queue == one.queue}
-    elsewhere = {e.queue for e in inside if e.queue != one.queue}
-    return len(here) > FEWEST or len(elsewhere) > len(one.others) / 2
-
-
-def _tries(told: Iterable[Episode]) -> int:
-    """One try makes a line of the application and one of the client."""
-    counted: Counter[str] = Counter()
-    for episode in told:
-        counted[episode.kind] += episode.count
-    return max(counted.values(), default=0)
-
-
-def _stuck(facts: Facts, place: Place, told: Sequence[Episode]) -> Stuck | None:
-    topic, queue, offset = place
-    ordered = sorted(told, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
-    since, until = ordered[0].first_at or 0.0, ordered[-1].last_at or 0.0
-    group = _group(facts, topic, ordered)
-    queues = topics(facts).get((group or "", topic), {})
-    frozen = _frozen(queues.get(queue, ()), since, until, offset)
-    if frozen is None:
-        return None
-    end = max([until, *(p.at or 0.0 for p in frozen)])
-    others = {name: pace for name, pace in paces(queues, since, until + TOGETHER).items() if name != queue}
-    kinds = {kind: tuple(e for e in ordered if e.kind == kind) for kind in ("record-failed", "offset-sought")}
-    return Stuck(
-        group, topic, queue, offset, since, end, _tries(ordered), kinds["record-failed"], kinds["offset-sought"],
-        _clients_stuck(facts, ordered), frozen, {name: pace for name, pace in others.items() if pace.produced > 0},
-    )  # fmt: skip
-
-
-def _clients_stuck(facts: Facts, told: Sequence[Episode]) -> Mapping[str, int]:
-    """Tries by client: as a line of its log names it, else by the name of the log."""
-    by_source: dict[str, list[Episode]] = defaultdict(list)
-    for episode in told:
-        by_source[episode.source].append(episode)
-    found: dict[str, int] = {}
-    for source, lines in by_source.items():
-        named = {e.client_id for e in lines if e.client_id} or {client for _, client in facts.named_clients(source)}
-        name = next(iter(named)) if len(named) == 1 else actors.base_name(source)
-        found[name] = found.get(name, 0) + _tries(lines)
-    return found
-
-
-def _group(facts: Facts, topic: str, told: Sequence[Episode]) -> str | None:
-    """The group of those who tried: as their logs name it, else the only one that reads the topic."""
-    sources = {e.source for e in told}
-    named = {e.group for e in told if e.group} or {e.group for e in facts.episodes if e.source in sources and e.group}
-    reading = named or {group for group, name in topics(facts) if name == topic}
-    return next(iter(reading)) if len(reading) == 1 else None
-
-
-def _frozen(points: Points, since: float, until: float, offset: int) -> Points | None:
-    """Snapshots from the first try on that stand at the record; None where the partition moved on meanwhile."""
-    later = [p for p in points if (p.at or 0.0) >= since]
-    during = [p for p in later if (p.at or 0.0) <= until + TOGETHER]
-    if any((p.committed or 0) > offset for p in during):
-        return None
-    at_it = [p for p in later if offset - POLL <= (p.committed or 0) <= offset]
-    same = [p for p in at_it if p.committed == at_it[-1].committed]
-    moved = any((after.committed or 0) != (before.committed or 0) for before, after in pairwise(at_it[1:]))
-    return tuple(same) if not moved else ()

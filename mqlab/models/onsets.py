@@ -7,7 +7,7 @@ is an outlier, too: the new level has to last.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
@@ -76,6 +76,15 @@ def onset(points: Sequence[tuple[float, float]], *, events: bool = False) -> Ons
             if found is None or found.lasting or _burst(found):
                 return found
     return None
+
+
+def unlevelled(points: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """The last sample before and the first one after each lasting change for which too few samples lie before it."""
+    values = [value for _, value in points]
+    for place in range(1, min(LEAST, len(values) - LASTS + 1)):
+        before, now = values[place - 1], values[place : place + LASTS]
+        if {_side(value - before, LEAST_SHARE * abs(before)) for value in now} in ({1}, {-1}):
+            yield points[place - 1][0], points[place][0]
 
 
 def _from(points: Sequence[tuple[float, float]], place: int, before: float, room: float) -> Onset | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
@@ -218,6 +219,26 @@ def lost_by(
     return sum(missing.values()) if missing else None
 
 
+FlowRow = TypeVar("FlowRow", bound=Flow | TopicFlow)
+
+
+def settled(facts: Facts, rows: Sequence[FlowRow]) -> tuple[FlowRow, ...]:
+    """*rows*; those without an acknowledgement have not failed where the broker counts them as received, too."""
+    if not any(row.unanswered for row in rows) or not _all_arrived(facts):
+        return tuple(rows)
+    return tuple(replace(row, failed=False, unanswered=False) if row.unanswered else row for row in rows)
+
+
+def _all_arrived(facts: Facts) -> bool:
+    """The only broker's counter began at zero, before all, and stands at what the ledgers note, who all have one."""
+    counters = [s.points for s in facts.named("mqtt.publish_received") if s.points]
+    refused = any(f.sender is None or (f.failed and not f.unanswered) for f in facts.flows)
+    if len(counters) != 1 or refused or not facts.flows:
+        return False
+    (begin, first), (_, last) = counters[0][0], counters[0][-1]
+    return first == 0 and begin <= min(f.first_at for f in facts.flows) and last == sum(f.messages for f in facts.flows)
+
+
 def _shares(facts: Facts, client: str) -> bool:
     """Others get messages of its topics, and none that it gets: it shares them in a group that nobody tells of."""
     every = receiving_ledgers(facts)
@@ -250,7 +271,7 @@ def _rows(facts: Facts, filters: Sequence[str], ledgers: frozenset[str]) -> Iter
     Where no filter is told, topics are meant of which its ledgers note something.
     """
     by_sender: dict[str, list[TopicFlow]] = defaultdict(list)
-    for flow in facts.topic_flows:
+    for flow in settled(facts, facts.topic_flows):
         if flow.sender is not None:
             by_sender[flow.sender].append(flow)
     whole = set()
@@ -261,7 +282,7 @@ def _rows(facts: Facts, filters: Sequence[str], ledgers: frozenset[str]) -> Iter
             whole.add(sender)
         else:
             yield from (_row(f, f.topic, ledgers) for f in wanted)
-    yield from (_row(f, None, ledgers) for f in facts.flows if f.sender in whole)
+    yield from (_row(f, None, ledgers) for f in settled(facts, facts.flows) if f.sender in whole)
 
 
 def _matched(topic: str | None, filters: Sequence[str]) -> bool:

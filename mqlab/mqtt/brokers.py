@@ -36,6 +36,8 @@ receive maximum; mosquitto has 20, EMQX 32)."""
 EDGE = 2.0
 """Seconds by which lines of two logs about one moment may differ: a log may print whole seconds, and hosts whose clocks
 differ by a second are not told apart (``clocks.offsets.ERROR``)."""
+WHOLE_SECONDS = 1.0
+"""Brokers print whole seconds: a wait may be that much longer, or shorter, than its lines say."""
 SKEW = 5.0
 """Seconds by which clocks of two hosts may differ unnoticed where nothing in the material settles it. Judgement, no
 default behind it."""

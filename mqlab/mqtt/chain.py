@@ -16,9 +16,9 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches
-from mqlab.mqtt import chain_stages, queue_drops
-from mqlab.mqtt.brokers import value
-from mqlab.mqtt.chain_apart import BETWEEN, ROUNDED, apart
+from mqlab.mqtt import brokers, chain_stages, queue_drops
+from mqlab.mqtt.accounting import settled
+from mqlab.mqtt.chain_apart import BETWEEN, ROUNDED, apart, notes
 from mqlab.mqtt.chain_counts import counted_chains
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, away, unseen
 from mqlab.mqtt.copies import client_of
@@ -55,7 +55,9 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
             *found,
         ]
     if late:
-        found.append(chain_stages.gap(BETWEEN, Whereabouts.AFTER_END, late, say("after-end")))
+        names = chain_stages.names(facts, takers)
+        how = say("after-end", ledgers=len(takers))
+        found.append(chain_stages.gap(BETWEEN, Whereabouts.AFTER_END, late, how, ", ".join(names)))
     return (*found, *elsewhere)
 
 
@@ -71,7 +73,7 @@ def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], 
     stored = [s for s in facts.named(STORED) if s.points and s.points[0][0] <= begin < s.points[-1][0]]
     low, how = max(0, kept - unsure), say("queued")
     if stored:
-        grown = round(sum(s.points[-1][1] - (value(s, begin) or 0.0) for s in stored))
+        grown = round(sum(s.points[-1][1] - (brokers.value(s, begin) or 0.0) for s in stored))
         low = max(0, min(kept, grown))
         how = say("queued", stored=grown, at=max(s.points[-1][0] for s in stored))
     gone = [
@@ -155,15 +157,25 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
         return []
     own, others = chain_stages.names(facts, takers), unseen(facts, takers)
     many = chain_stages.count(rows)
-    drops = _thrown(facts, first, last, own, many)
-    dropped = round(drops.likely) if drops else 0
-    rest = many - dropped
+    exposed = _exposed(facts, rows, own)
+    since = min((row.first_at for row in exposed), default=first)
+    drops = _thrown(facts, since, last, own, chain_stages.count(exposed)) if exposed else None
+    rest = many - (round(drops.likely) if drops else 0)
     stored = [say("store", stored=round(s.points[-1][1])) for s in facts.named(STORED) if s.points]
     how = say("nowhere", stored=stored, others=others)
     where, who = (Whereabouts.SHARED, others) if others else (Whereabouts.UNKNOWN, own)
     left = chain_stages.gap(BETWEEN, where, rows, how, ", ".join(who))
-    left = replace(left, messages=rest, low=0 if drops or others else rest, high=many if drops else rest)
-    return [*_dropped(facts, drops, rows), *([left] if rest else [])]
+    sure = many - chain_stages.count(exposed) if drops else rest
+    left = replace(left, messages=rest, low=0 if others else sure, high=many - round(drops.low) if drops else rest)
+    return [*_dropped(facts, drops, exposed), *([left] if rest else [])]
+
+
+def _exposed(facts: Facts, rows: Sequence[Row], clients: Sequence[str]) -> list[Row]:
+    """Those of *rows* that a queue of *clients* may have dropped: others came before it can have dropped any."""
+    calm = [queue_drops.calm(facts, case) for case in queue_drops.queue_cases(facts) if case.client_id in clients]
+    if not calm:
+        return list(rows)
+    return [row for row in rows if not all(any(a <= row.first_at and row.last_at <= b for a, b in own) for own in calm)]
 
 
 _SEND = "send-failed"
@@ -242,12 +254,14 @@ def within_mqtt(facts: Facts) -> Chain | None:
         return None
     far = set(chain_stages.log_ledgers(facts))
     rows = tuple(_without(row, far) for row in facts.flows)
-    stages, gaps = list(chain_stages.stages(facts, rows, (), {})), list(chain_stages.refused(facts.flows))
+    stages = list(chain_stages.stages(facts, rows, (), {}))
+    gaps = list(chain_stages.refused(settled(facts, facts.flows)))
     for takers in chain_stages.sharing(rows):
         own = tuple(_without(row, far) for row in _bridged(facts, takers, ()))
         stages.append(chain_stages.taken(facts, own, takers))
-        gaps += whereabouts(facts, chain_stages.missing(own, takers), takers)
-    return Chain(None, None, (), "ids", tuple(stages), tuple(gaps), _notes(rows, rows, chain_stages.receivers(rows)))
+        gaps += whereabouts(facts, chain_stages.missing(settled(facts, own), takers), takers)
+    beside = notes(facts, rows, rows, chain_stages.receivers(rows))
+    return Chain(None, None, (), "ids", tuple(stages), tuple(gaps), beside)
 
 
 @per_facts
@@ -270,8 +284,8 @@ def _chain(facts: Facts, topic: str) -> Chain:
     stages = chain_stages.stages(facts, rows, bridge, readers)
     system = "rocketmq" if any("/" in t.queue for t in facts.tallies if t.topic == topic) else "kafka"
     gaps = _gaps_of_chain(facts, rows, topic, bridge, readers)
-    notes = _notes(rows, facts.flows, (*bridge, *far))
-    return Chain(system, topic, chain_stages.names(facts, bridge), "ids", stages, gaps, notes)
+    beside = notes(facts, rows, facts.flows, (*bridge, *far))
+    return Chain(system, topic, chain_stages.names(facts, bridge), "ids", stages, gaps, beside)
 
 
 def _bridged(facts: Facts, bridge: Sequence[str], far: Sequence[str]) -> tuple[Row, ...]:
@@ -294,6 +308,7 @@ def _gaps_of_chain(
 ) -> tuple[Gap, ...]:
     far = [source for own in readers.values() for source in own]
     takers = (*bridge, *far)
+    rows = settled(facts, rows)
     found = [*chain_stages.refused(rows)]
     found += whereabouts(facts, chain_stages.missing(rows, takers), bridge or far)
     for reader in readers.items() if bridge else ():
@@ -304,10 +319,3 @@ def _gaps_of_chain(
 
 def _without(row: Row, ledgers: set[str]) -> Row:
     return replace(row, received=tuple((source, n) for source, n in row.received if source not in ledgers))
-
-
-def _notes(rows: Rows, every: Rows, takers: Sequence[str]) -> tuple[str, ...]:
-    """What the stages leave out: messages that only receivers note, and topics of which nobody took any."""
-    beside = sum(row.messages for row in rows if row.sender is None and chain_stages.noted(row, takers))
-    other = chain_stages.count(r for r in every if r.sender) - chain_stages.count(r for r in rows if r.sender)
-    return tuple(say(key, messages=many) for key, many in (("beside", beside), ("elsewhere", other)) if many)

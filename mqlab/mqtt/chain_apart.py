@@ -5,6 +5,7 @@ Others of its share group took them, it was not subscribed when they were publis
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -13,7 +14,8 @@ from mqlab.facts import Facts
 from mqlab.findings import Finding
 from mqlab.models.mqtt import shared
 from mqlab.mqtt import chain_stages
-from mqlab.mqtt.chain_stages import Chain, Gap, Row, Step, Whereabouts
+from mqlab.mqtt.accounting import settled
+from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import sessions
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
@@ -112,3 +114,29 @@ def _explained(chain: Chain, findings: Sequence[Finding]) -> Chain:
     left = [replace(gap, messages=rest, low=max(0, gap.low - many), high=gap.high - many)] if rest else []
     gaps = (*(one for one in chain.gaps if one is not gap), gone, *left)
     return replace(chain, gaps=gaps)
+
+
+def notes(facts: Facts, rows: Rows, every: Rows, takers: Sequence[str]) -> tuple[str, ...]:
+    """What the stages leave out: messages that only receivers note, and topics of which nobody took any.
+
+    And what brokers received without telling their publishers in time.
+    """
+    beside = sum(row.messages for row in rows if row.sender is None and chain_stages.noted(row, takers))
+    late = min(beside, _late(facts, takers))
+    other = chain_stages.count(r for r in every if r.sender) - chain_stages.count(r for r in rows if r.sender)
+    proven = chain_stages.count(r for r, now in zip(rows, settled(facts, rows), strict=True) if r.failed != now.failed)
+    told = {"late": late, "beside": beside - late, "elsewhere": other, "settled": proven}
+    return tuple(say(key, messages=many) for key, many in told.items() if many)
+
+
+def _late(facts: Facts, takers: Sequence[str]) -> int:
+    """Messages that only *takers* note, on topics of which all publishers' ledgers had ended before."""
+    ended: dict[str, float] = {}
+    publishers = defaultdict(set)
+    for row in facts.topic_flows:
+        if row.sender is not None:
+            ended[row.sender] = max(ended.get(row.sender, row.last_at), row.last_at)
+            publishers[row.topic].add(row.sender)
+    beside = [row for row in facts.topic_flows if row.sender is None and row.topic and chain_stages.noted(row, takers)]
+    known = [row for row in beside if row.topic in publishers]
+    return sum(row.messages for row in known if row.first_at > max(ended[s] for s in publishers[row.topic]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from mqlab import words
 from mqlab.facts import Episode, Facts
@@ -201,6 +202,24 @@ def by_lines(facts: Facts, case: QueueCase) -> float | None:
 def dropping(facts: Facts) -> Sequence[QueueCase]:
     """Cases of which a line or list says that the queue dropped."""
     return [c for c in queue_cases(facts) if c.lines or c.row is not None]
+
+
+def calm(facts: Facts, case: QueueCase) -> list[Span]:
+    """When that queue dropped nothing: before the first line about it, and while the broker's count stood still.
+
+    Only of a queue that keeps what it has and refuses the newest: others throw away what came long before.
+    """
+    if case.queue is None or case.queue.keeps != OLDEST:
+        return []
+    series = brokers.gauge(facts, "mqtt.publish_dropped", case.broker)
+    points = series.points if series is not None else ()
+    still = [at for at, _ in takewhile(lambda point: point[1] == points[0][1], points)]
+    logs = {line.source for line in case.lines}
+    told = [e.first_at for e in facts.episodes if e.source in logs and e.first_at is not None]
+    began = min(case.moments, default=END)
+    spans = [(min(still), min(began, *still[-1:]))] if still else []
+    spans += [(min(told), began)] if told and case.moments else []
+    return [(begin, end - SKEW) for begin, end in spans]
 
 
 def signed(facts: Facts, case: QueueCase) -> bool:

@@ -21,7 +21,7 @@ from statistics import median
 from mqlab.facts import Episode, Facts, span
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import GO_LONGEST, broker_gives_up
-from mqlab.mqtt.brokers import EDGE, brokers
+from mqlab.mqtt.brokers import EDGE, WHOLE_SECONDS, brokers
 from mqlab.mqtt.connections import Connection, by_client, by_own_log, silent_ends, told_by_clients
 from mqlab.mqtt.flapping import flapping
 from mqlab.mqtt.takeovers import AWAY, fought, wars
@@ -314,6 +314,14 @@ class Loss:
         if self.how != "timeout" or not keep_alive or until is None:
             return None
         return max(until - broker_gives_up(keep_alive).low, self.connection.since or until)
+
+    @property
+    def quiet(self) -> float | None:
+        """Seconds that the broker had heard nothing, at least, when it was back; lines may print whole seconds."""
+        until, since = self.connection.until, self.following.since
+        if self.heard is None or until is None or since is None:
+            return None
+        return since - self.heard - (WHOLE_SECONDS if until.is_integer() and since.is_integer() else 0.0)
 
     @property
     def begins(self) -> float | None:

@@ -18,7 +18,7 @@ from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.mqtt import accounting, brokers
-from mqlab.mqtt.connections import Connection, by_client
+from mqlab.mqtt.connections import Connection, by_client, by_own_log
 from mqlab.mqtt.copies import Receiver, client_of, copies_by_topic, subscribers, worst
 from mqlab.rows import GRID, Receipt
 from mqlab.units import Interval, between
@@ -48,9 +48,24 @@ _BY_TIMER = ("0.", "1.0", "1.1", "1.2", "1.3", "1.4")
 """Versions of mosquitto with a timer."""
 
 
-def cause(end: str | None) -> Text | None:
-    """What the most frequent *end* of a client's connections says of the cause."""
-    return say("cause", end=end) if end in _ENDS else None
+def cause(facts: Facts, client: str) -> Text | None:
+    """What the most frequent end of a client's connections says of the cause, and its own log where it left itself."""
+    end = usual_end(facts, client)
+    return say("cause", end=_left(facts, client) or end) if end in _ENDS else None
+
+
+def _left(facts: Facts, client: str) -> str | None:
+    """``restarted`` where its log tells of a stop each time that it left, ``reconnects`` where one process goes on."""
+    own = by_own_log(facts).get(client, ())
+    left = [c.until for c in own if c.ended == "normal" and c.until is not None]
+    if not left or len(left) < sum(c.ended == "normal" for c in _of_client(facts, client)):
+        return None
+    lines = [e for e in facts.of_kind("app-stopping", "connection-made") if e.source in {c.source for c in own}]
+    stops = [e.first_at for e in lines if e.kind == "app-stopping" and e.first_at is not None]
+    if all(any(abs(stop - at) <= brokers.EDGE for stop in stops) for at in left):
+        return "restarted"
+    later = [e.value_min for e in lines if e.kind == "connection-made"][1:]
+    return "reconnects" if not stops and later and all(number and number > 1 for number in later) else None
 
 
 @per_facts
@@ -274,14 +289,10 @@ def _live(own: Sequence[Receipt], since: float) -> Interval:
     return Interval(after, after + round(first * (begun + GRID - since) / GRID), after + first)
 
 
-WHOLE_SECONDS = 1.0
-"""Brokers print whole seconds: a wait may be that much longer than its lines say."""
-
-
 def _goes_on(moments: tuple[float, ...], end: float) -> bool:
     """The next subscribe is not overdue at the end: no time between two was longer, since the second one."""
     waits = [later - one for one, later in pairwise(moments)]
-    return end - moments[-1] <= max(waits[1:] or waits) + WHOLE_SECONDS
+    return end - moments[-1] <= max(waits[1:] or waits) + brokers.WHOLE_SECONDS
 
 
 def _replays_by_trace(facts: Facts, client: str) -> Replayed | None:

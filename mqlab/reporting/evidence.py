@@ -24,6 +24,7 @@ _SIGNS = {
     "healthy_factor": (*_IN, *_OUT),
     "factor_after": (*_IN, *_OUT),
     "excess_bytes": (*_IN, *_OUT),
+    "resent_bytes": (*_IN, *_OUT),
     "bytes_rejected": ("rejected",),
     "crashes": ("process ended", "the exit", "out of memory"),
     "split_count": ("split",),

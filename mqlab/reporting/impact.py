@@ -18,12 +18,14 @@ say = words.room("impact")
 _EFFECTS = (
     "lost_records", "rejected_records", "dropped_records", "dropped_messages", "diverted_messages",
     "duplicated_records", "duplicated_records_estimated", "queued_messages", "peak_lag", "pending_records",
-    "excess_bytes", "flood_bytes", "crashes", "restarts", "takeovers", "reconnects", "rebalances",
+    "excess_bytes", "resent_bytes", "flood_bytes", "crashes", "restarts", "takeovers", "reconnects", "rebalances",
 )  # fmt: skip
 """Measures that users feel, the gravest first; the words have the name of the measure."""
 GONE = ("lost_records", "rejected_records", "dropped_records", "diverted_messages")
 AGAIN = ("duplicated_records", "duplicated_records_estimated")
 """Measures of messages that did not arrive, and of those that came more than once."""
+WASTE = ("excess_bytes", "resent_bytes")
+"""Measures of what was sent more than once, or for nothing."""
 AGAIN_AT_MOST = "duplicated_records_at_most"
 """What may have been stored twice, where nothing counts what was."""
 _KINDS = {"pending_records": "waiting", "peak_lag": "waiting", "lost_records": "lost", "dropped_messages": "lost"}
@@ -119,7 +121,7 @@ def _parts(grave: Sequence[Finding], notes: IncidentNotes, cost: Cost) -> Iterat
     """(of what, how much, rate); a message that two findings tell of is counted once, as the larger of both."""
     gone = max((finding.measures.get(name, 0.0) for finding in grave for name in GONE), default=0.0)
     again = max((finding.measures.get(name, 0.0) for finding in grave for name in AGAIN), default=0.0)
-    waste = max((finding.measures.get("excess_bytes", 0.0) for finding in grave), default=0.0)
+    waste = max((finding.measures.get(name, 0.0) for finding in grave for name in WASTE), default=0.0)
     yield "lost", gone, cost.per_lost_message
     yield "repeated", again, cost.per_repeated_message
     yield "minutes", (lasted(grave[0], notes) or 0.0) / 60, cost.per_minute

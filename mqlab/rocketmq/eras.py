@@ -22,6 +22,7 @@ from mqlab.rocketmq.shared_client_ids import Case
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.shared.actors import folder
 from mqlab.shared.queues import Member, Membership, Pace, Snapshot, Stream, of_groups, paces, place
+from mqlab.units import moment
 from mqlab.words import Text
 
 say = words.room("eras")
@@ -125,14 +126,21 @@ def _telling(stream: Stream, known: Sequence[Era], case: Case | None) -> tuple[b
     return shows, most, _RANKS[stream.how], sum(e.seconds for e in known if e.members)
 
 
+_REPLACED = 120.0
+"""Seconds in which processes that are stopped before others start have been replaced. Judgement, no default behind it:
+two of the longest usual times of a graceful end (Kubernetes: 30 s) and of a start."""
 _MOST = 4
 """Ids that are named, and lines that show them."""
 
 
 def member_changes(facts: Facts) -> Iterator[Change]:
-    """One change for each time in which a group was steady again with other ids; a restart under one id is none."""
+    """One change for each time in which a group was steady again with other ids; a restart under one id is none.
+
+    It begins when the first of them left or came; after a time without anybody, which is no change, with the return.
+    """
     for group in groups(facts):
-        steady = [era for era in eras(facts, group) if era.members and era.seconds > SETTLING]
+        every = eras(facts, group)
+        steady = _without_gaps([era for era in every if era.members and era.seconds > SETTLING])
         for before, after in pairwise(steady):
             went, came = Counter(before.ids) - Counter(after.ids), Counter(after.ids) - Counter(before.ids)
             if went or came:
@@ -142,7 +150,23 @@ def member_changes(facts: Facts) -> Iterator[Change]:
                 both = tuple(dict.fromkeys((*left[-1:], joined[0], joined[-1]))) if joined and left else joined
                 places = both or left or seen
                 now = _named(came) or say_change("gone")
-                yield Change(after.since, say_change("members", group=group), _named(went), now, places)
+                empty = [era for era in every if before.until <= era.since < after.since and not era.members]
+                away = sum(era.until - era.since for era in empty) > SETTLING
+                begin = after.since if away else before.until
+                until = moment(after.since) if after.since > begin else None
+                yield Change(begin, say_change("members", group=group, until=until), _named(went), now, places)
+
+
+def _without_gaps(steady: Sequence[Era]) -> list[Era]:
+    """*steady* without those in which some were away until as many came instead: that is one replacement."""
+    gaps = [
+        between
+        for before, between, after in zip(steady, steady[1:], steady[2:], strict=False)
+        if after.since - before.until <= _REPLACED
+        and len(before.ids) == len(after.ids)
+        and not Counter(between.ids) - (Counter(before.ids) & Counter(after.ids))
+    ]
+    return [era for era in steady if era not in gaps]
 
 
 def _leaving(facts: Facts, group: str, before: Era, after: Era, ids: Counter[str]) -> tuple[Evidence, ...]:

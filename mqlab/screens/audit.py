@@ -146,9 +146,9 @@ _LESS_TELLING = ("of them stored", "unanswered", "log", "failed")
 _MOST_STAGES = 24
 
 
-def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
-    """The table: a row for each partition, and one for all of them."""
-    yield line("PATH", say("to", group=group))
+def path_rows(rows: Sequence[PathRow], group: str | None, looked: str = "") -> Iterator[str]:
+    """The table, of offsets that were *looked* at then: a row for each partition, and one for all of them."""
+    yield line("PATH", say("to", group=group, looked=looked or None))
     shown = telling(rows, _MOST_STAGES)
     table = [cells(one) for one in (*shown, *([total(rows)] if len(rows) > 1 else []))]
     names = [name for name in _COLUMNS if _shown(name, group, table)]
@@ -209,8 +209,9 @@ def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:
     yield clipped(f"{said(of_topic('heading', outcome=audit.outcome))}  {safe(audit.topic)}", WIDTH)
     yield from wrapped(safe(said(audit.statement)), WIDTH)
     if audit.log or audit.groups:
+        since, until = audit.looked or (None, None)
         for group in groups(audit):
-            yield from path_rows(path(audit, group), group)
+            yield from path_rows(path(audit, group), group, delivery_path.between(since, until, tz))
     yield from _tolls("LOST", delivery_path.losses(audit), tz)
     yield from _tolls("FAILED", delivery_path.refused(audit), tz)
     yield from _tolls("DOUBLED", delivery_path.doubles(audit), tz)

@@ -75,6 +75,15 @@ def placed(label: str, text: str, place: str) -> str:
     return f"{labelled(label)}{clipped(safe(said(text)), max(30, ROOM - len(place) - 3))}   {safe(place)}"
 
 
+def placed_whole(label: str, text: str, place: str, most: int = 2) -> Iterator[str]:
+    """*text* and the place that proves it, which has a line of its own where it would cut the text."""
+    if cells(safe(said(text))) <= ROOM - len(place) - 3:
+        yield placed(label, text, place)
+    else:
+        yield from row(label, text, most)
+        yield line("", place)
+
+
 def clipped(text: str, room: int) -> str:
     """*text*, cut at a word where it is too long."""
     if cells(text) <= room:

@@ -21,6 +21,7 @@ _PARTS = {
     "duplicated_records": "records_handled",
     "distinct_messages": "delivered_rows",
     "excess_bytes": "bytes_out",
+    "resent_bytes": "bytes_out",
     "bytes_rejected": "bytes_out",
     "failed_but_stored_records": "failed_records",
 }

@@ -53,12 +53,13 @@ def ledgers_of(facts: Facts, group: str, topic: str) -> Collection[str]:
     noted = {t.source for t in facts.tallies if t.topic == topic and t.role in ("received", "consumed", "processed")}
     parties = {e.group: set[str]() for e in facts.of_kind("queues-allocated")}
     for episode in facts.of_kind("queues-allocated"):
-        parties[episode.group].add(_party(episode.source))
+        parties[episode.group].add(party(episode.source))
     if group in parties:
-        return {source for source in noted if _party(source) in parties[group]}
+        return {source for source in noted if party(source) in parties[group]}
     groups = {p.group for p in facts.positions if p.topic == topic and p.group}
     return noted if groups == {group} else set()
 
 
-def _party(source: str) -> str:
+def party(source: str) -> str:
+    """The folder in which a member's ledger or log lies."""
     return source.rpartition("/")[0].rpartition("/")[2]

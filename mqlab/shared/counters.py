@@ -33,6 +33,11 @@ class Increase:
     until: float
     resets: int
 
+    @property
+    def per_second(self) -> float | None:
+        """Over the time between its samples; None where that is none."""
+        return self.value / (self.until - self.since) if self.until > self.since else None
+
 
 def increase(
     series: Iterable[Series], start: float, end: float, scraped: Mapping[str, float] | None = None
@@ -44,7 +49,7 @@ def increase(
     """
     total, resets, since, until = 0.0, 0, float("inf"), float("-inf")
     for one in series:
-        cut = _around(one.points, start, end)
+        cut = around(one.points, start, end)
         born = _born(one, start, end, scraped)
         if len(cut) < 2 and not born:
             continue
@@ -90,14 +95,15 @@ def evenly(
     usual = GAP * (scrape(own) or 0.0)
     cut = 0.0
     for one in own:
-        around = _around(one.points, start, end)
-        for (a, _), (b, _), step in zip(around, around[1:], _steps(around), strict=False):
+        cut_points = around(one.points, start, end)
+        for (a, _), (b, _), step in zip(cut_points, cut_points[1:], _steps(cut_points), strict=False):
             outside = max(0.0, start - a) + max(0.0, b - end)
             cut += step * min(1.0, outside / (b - a)) if b - a > usual else 0.0
     return known - cut
 
 
-def _around(points: Points, start: float, end: float) -> Points:
+def around(points: Points, start: float, end: float) -> Points:
+    """From the last sample at or before the start to the first at or after the end."""
     times = [at for at, _ in points]
     first = max(0, bisect_right(times, start) - 1)
     last = min(len(times) - 1, bisect_left(times, end))

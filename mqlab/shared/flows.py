@@ -38,6 +38,8 @@ class Flow:
     replicated: float | None
     consumers: int
     """Groups that received anything; a client whose group is not known counts as one of its own."""
+    in_per_second: float | None
+    """``came_in`` over the time between its samples: those around the window are further apart than its ends."""
 
     @property
     def out_per_in(self) -> float | None:
@@ -86,13 +88,15 @@ def readers(facts: Facts, piece: Flow) -> int | None:
 def flow(facts: Facts, since: float, until: float) -> Flow:
     """What moved between two moments."""
     came, left = _measured(facts)
+    rose = counters.increase(came, since, until)
     return Flow(
         since,
         until,
-        counters.rise(came, since, until),
+        rose.value if rose else None,
         counters.rise(left, since, until),
         counters.rise(all_topics(facts, "broker.replication_bytes_in"), since, until),
         len(_reading(facts, since, until)),
+        rose.per_second if rose else None,
     )
 
 

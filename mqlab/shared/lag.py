@@ -12,7 +12,6 @@ from mqlab.facts import Facts
 from mqlab.models.lag import TimeLag, time_lags
 from mqlab.shared.queues import (
     OWN,
-    TOGETHER,
     Pace,
     Points,
     complete,
@@ -197,12 +196,16 @@ def growth(points: Sequence[tuple[float, float]]) -> Interval | None:
 
 
 def speeds(queues: Mapping[str, Points], stretch: Stretch) -> tuple[float, Interval]:
-    """(messages a second that came in, by which the lag grew) in the stretch, over all queues."""
+    """(messages a second that came in, by which the lag grew) in the stretch, over all queues.
+
+    What lag grew by from the first to the last moment lies within the bounds.
+    """
     inside = [point for point in totals(queues) if stretch.since <= point[0] <= stretch.until]
     came, grows = trend([(at, float(end)) for at, _, end in inside]), growth([(at, float(w)) for at, w, _ in inside])
+    whole = stretch.grown / stretch.seconds
     if came is None or grows is None:
-        return stretch.produced / stretch.seconds, between(stretch.grown / stretch.seconds, ())
-    return came, grows
+        return stretch.produced / stretch.seconds, between(whole, ())
+    return came, between(grows.likely, (grows.low, grows.high, whole))
 
 
 def ages(queues: Mapping[str, Points]) -> Sequence[tuple[float, TimeLag | None]]:
@@ -231,55 +234,6 @@ def _longest(each: Sequence[TimeLag | None]) -> TimeLag | None:
     if len(known) < len(each) or None in likely:
         return TimeLag(low, None, None)
     return TimeLag(low, max(one or 0.0 for one in likely), max(one or 0.0 for one in high))
-
-
-def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, float]:
-    """Measures of what waited for *group* because of something that lasted from *since* to *until*, over all topics.
-
-    ``peak_lag`` is the most that waited until it fell, ``pending_records`` what of that waits when the material ends.
-    Where more does, something else added to it after it fell, and how much of it is left is not known: it is left out.
-
-    It grows by so much from its lowest to its highest meanwhile; where that was no even rise, nothing is said of it.
-
-    A backlog goes on to grow until somebody works it off, so its peak may come after the end of its cause.
-    """
-    grows, waits = between(0.0, ()), {"peak_lag": 0, "pending_records": 0}
-    for (name, topic), queues in of_groups(facts).items():
-        points = [(at, waiting) for at, waiting, _ in totals(queues) if at >= since - TOGETHER]
-        inside = [(at, float(waiting)) for at, waiting in points if at <= until]
-        if name != group or topic.startswith(OWN) or len(inside) < 2:
-            continue
-        later = [waiting for at, waiting in points if at > until]
-        rising = takewhile(lambda pair: pair[1] >= pair[0], pairwise([points[len(inside) - 1][1], *later]))
-        # What waited in the snapshot before it began is not its own.
-        meanwhile = [waiting for at, waiting in points[: len(inside)] if at >= since]
-        waits["peak_lag"] += max((*meanwhile, *(two for _, two in rising)), default=0)
-        waits["pending_records"] += points[-1][1]
-        grows = grows.plus(_even(_rise(inside)) or between(0.0, ()))
-    if waits["pending_records"] > waits["peak_lag"]:
-        del waits["pending_records"]
-    rose = grows.measures("lag_growth_per_second") if grows.likely > 0 else {}
-    return {**waits, **rose} if waits["peak_lag"] else {}
-
-
-def _rise(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
-    """From the last lowest point before the highest to it: what is worked off in between, or later, is no rise."""
-    peak = max(range(len(points)), key=lambda n: (points[n][1], -n))
-    low = min(range(peak + 1), key=lambda n: (points[n][1], -n))
-    return points[low : peak + 1]
-
-
-def _even(rise: Sequence[tuple[float, float]]) -> Interval | None:
-    """The growth of a *rise*; None where it came by leaps that were worked off in between."""
-    found, seconds = growth(rise), rise[-1][0] - rise[0][0]
-    whole = (rise[-1][1] - rise[0][1]) / seconds if seconds else 0.0
-    return found if found is not None and found.likely > whole / 2 else None
-
-
-def waited(facts: Facts, group: str, since: float | None, until: float | None) -> dict[str, float]:
-    """``backlog`` without its growth, for what does not make a backlog itself; empty for what has no moments."""
-    known = backlog(facts, group, since, until) if since is not None and until is not None else {}
-    return {name: value for name, value in known.items() if not name.startswith("lag_growth")}
 
 
 def _runs(found: Sequence[Stretch], fits: Callable[[Stretch], bool]) -> Iterator[tuple[float, float]]:

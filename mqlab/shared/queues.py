@@ -6,10 +6,11 @@ minus the committed position, never a printed column.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby, zip_longest
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise, zip_longest
 from math import inf
 
 from mqlab.facts import Facts, Position
@@ -67,6 +68,27 @@ def lag(position: Position) -> int:
 def next_read(position: Position) -> int:
     """Offset of the oldest message that waits, or the next one that comes: committed, or the oldest that is left."""
     return max(position.committed or 0, position.start or 0)
+
+
+@per_facts
+def _log_starts(facts: Facts) -> Mapping[tuple[str, str], Sequence[tuple[float, int]]]:
+    """Oldest offsets that are left by (topic, queue), by time: as listings show them and as brokers say."""
+    found: dict[tuple[str, str], list[tuple[float, int]]] = defaultdict(list)
+    for one in facts.positions:
+        if one.at is not None and one.start is not None:
+            found[one.topic, one.queue].append((one.at, one.start))
+    for line in facts.of_kind("log-start-moved"):
+        if line.topic and line.queue and line.last_at is not None and line.value_max is not None:
+            found[line.topic, line.queue].append((line.last_at, int(line.value_max)))
+    return {queue: sorted(starts) for queue, starts in found.items()}
+
+
+def at_log_start(facts: Facts, position: Position, at: float) -> Position:
+    """*position* with the oldest offset that was left at a moment, where that is told and within it."""
+    known = _log_starts(facts).get((position.topic, position.queue), ())
+    place = bisect_right(known, (at, inf))
+    start = known[place - 1][1] if place else 0
+    return replace(position, start=start) if (position.committed or 0) < start <= (position.end or 0) else position
 
 
 @per_facts
@@ -232,6 +254,12 @@ class Stream:
     """How long the last snapshot is known to hold."""
     lasting: bool
     """Each snapshot holds until the next one; a listing is true for its moment only."""
+
+    def changes(self) -> Iterator[tuple[Snapshot, Snapshot]]:
+        """Snapshots before and after each change of members, who are other ones under another address."""
+        for before, after in pairwise(self.snapshots):
+            if {(m.client_id, m.place) for m in before.members} != {(m.client_id, m.place) for m in after.members}:
+                yield before, after
 
     def runs(self, alike: Callable[[Snapshot], object]) -> Iterator[tuple[tuple[Snapshot, ...], float, float]]:
         """Snapshots that follow each other and are alike; when that was over, and until when it is known to hold."""

@@ -30,6 +30,13 @@ class Restart:
     """Seconds that the life lasted which ended; None where its begin is not known."""
     evidence: tuple[Evidence, ...]
     """Where it ended and where it came again."""
+    joined: float | None = None
+    """When the new process was a member; None where only its start is known."""
+
+    @property
+    def back(self) -> float:
+        """When the member was there again."""
+        return self.started if self.joined is None else self.joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +55,8 @@ class Round:
 
     @property
     def until(self) -> float:
-        """The last start."""
-        return max(restart.started for restart in self.restarts)
+        """When the last one was a member again."""
+        return max(restart.back for restart in self.restarts)
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -70,12 +77,12 @@ class Round:
     @property
     def empty(self) -> tuple[float, float] | None:
         """The longest time in which all that came again were away, and the group had no other member."""
-        moments = sorted({at for one in self.restarts for at in (one.stopped, one.started)})
+        moments = sorted({at for one in self.restarts for at in (one.stopped, one.back)})
         gone = [(a, b) for a, b in pairwise(moments) if self._away(a, b) == set(self.members)]
         return max(gone, key=lambda span: span[1] - span[0]) if gone and self.whole else None
 
     def _away(self, since: float, until: float) -> set[str]:
-        return {one.member for one in self.restarts if one.stopped <= since and until <= one.started}
+        return {one.member for one in self.restarts if one.stopped <= since and until <= one.back}
 
     @property
     def sequence(self) -> bool:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from math import ceil, log
+from math import ceil, inf, log
 
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Certainty, Finding
@@ -25,7 +25,7 @@ from mqlab.shared import queues
 from mqlab.units import digits, size
 from mqlab.words import room
 
-say = room("change-points")
+say, _tables = room("change-points"), room("mqtt-tables")
 
 _PIECES = 10_000
 """Pieces of time, at most, in which something is counted: 14 hours of ``PIECE``; what lasts longer has longer ones."""
@@ -219,15 +219,31 @@ CONCENTRATED = 0.5
 
 
 @per_facts
-def risers(facts: Facts) -> tuple[Riser, ...]:
-    """Everything that left its level, by the moment at which that is sure."""
+def _changed(facts: Facts) -> tuple[tuple[Riser, ...], tuple[tuple[float, float], ...]]:
+    """Everything that left its level, by the moment at which that is sure, and moves of what had no level yet."""
     every = list(all_courses(facts))
     found = []
     for course in every:
         change = onset(course.points, events=course.events)
         if change is not None:
             found.append(_riser(course, change, every))
-    return tuple(sorted(found, key=lambda r: (r.at, r.since, r.quantity, r.who, r.source)))
+    early = (move for course in every if not course.events for move in onsets.unlevelled(course.points))
+    return tuple(sorted(found, key=lambda r: (r.at, r.since, r.quantity, r.who, r.source))), tuple(early)
+
+
+def risers(facts: Facts) -> tuple[Riser, ...]:
+    """Everything that left its level, by the moment at which that is sure."""
+    return _changed(facts)[0]
+
+
+def risers_beside(facts: Facts, lead: Finding | None) -> tuple[Riser, ...]:
+    """All ``risers``; none where what moved before it had a level may have begun a proven incident before them."""
+    every, early = _changed(facts)
+    if lead is None or lead.started_at is None or lead.certainty is not Certainty.PROVEN:
+        return every
+    begin = lead.started_at.timestamp()
+    earliest = min((riser.since for riser in first(during(every, lead))), default=0.0)
+    return () if any(since < earliest and at + CLOCKS >= begin for since, at in early) else every
 
 
 def first(every: Sequence[Riser]) -> tuple[Riser, ...]:
@@ -268,32 +284,44 @@ def _after(course: Course, at: float) -> float:
     return sum(value for moment, value in course.points if moment >= at)
 
 
-def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = 3) -> str:
+def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = 3, lead: Finding | None = None) -> str:
     """The first ones, then those that surely came after them; empty where nothing left its level.
 
-    What one client does, such as to connect and to take over, is one thing.
+    What one client does, such as to connect and to take over, is one thing. What *lead* itself is, it tells.
     """
     began, then = first(risers), consequences(risers)
-    if not began:
+    shown = [riser for riser in began if lead is None or not _is_of(riser, lead)]
+    if not shown:
         return ""
     alone = len(began) == 1 or (began[0].who and len({riser.who for riser in began}) == 1)
     return say(
         "order",
         unsure=not alone,
-        first=[words(riser, tz) for riser in began[:most]],
-        more=max(0, len(began) - most),
+        first=[words(riser, tz) for riser in shown[:most]],
+        more=max(0, len(shown) - most),
         next=words(then[0], tz) if then else None,
         later=len(then) - 1,
     )
 
 
+def _is_of(riser: Riser, lead: Finding) -> bool:
+    """Connects and losses of the finding's own client, from the moment at which it began."""
+    if lead.started_at is None or riser.who != lead.subject or riser.quantity not in _EVENTS.values():
+        return False
+    return riser.since - CLOCKS <= lead.started_at.timestamp() <= riser.at + CLOCKS
+
+
 def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
-    """What changed with a proven incident: what was over before is no part of it, and what came later began nothing."""
+    """What changed with a proven incident: what was over before is no part of it, and what came later began nothing.
+
+    What changed after its end came of the end.
+    """
     if lead.started_at is None or lead.certainty is not Certainty.PROVEN:
         return risers
     begin = lead.started_at.timestamp()
-    since = [riser for riser in risers if riser.at + CLOCKS >= begin]
-    return since if any(riser.since <= begin + CLOCKS for riser in since) else ()
+    end = inf if lead.ended_at is None else lead.ended_at.timestamp()
+    since = [riser for riser in risers if riser.at + CLOCKS >= begin and riser.since <= end]
+    return since if any(riser.since <= begin for riser in since) else ()
 
 
 _TRAFFIC = ("bytes", "published", "received", "consumed", "processed", "publish_received", "publish_sent")
@@ -308,12 +336,12 @@ def traffic(facts: Facts) -> str | None:
 
 
 def words(riser: Riser, tz: tzinfo = UTC) -> str:
-    """``takeovers of press-07 0 -> 5.00 in 5 s (100.0 % of all) between 11:40:15 and 11:40:20``."""
+    """``11:40:15-11:40:20 takeovers of press-07 0 -> 5.00 in 5 s (100.0 % of all)``."""
     rate = riser.unit.removeprefix("B")
     since, until = (f"{datetime.fromtimestamp(at, tz):%H:%M:%S}" for at in (riser.since, riser.at))
     return say(
         "riser",
-        quantity=riser.quantity,
+        quantity=_tables("quantity", quantity=riser.quantity),
         who=riser.who,
         before=_value(riser.before, riser.unit),
         reached=None if riser.reached is None else _value(riser.reached, riser.unit),

@@ -3,7 +3,8 @@
 A message is told apart by its key where the keys of a topic are ids of messages (``ledger_topics``), else by topic,
 queue and offset. A row at a place where a message was acknowledged is about that message, even if it notes no key or
 another one: about the last that was acknowledged there before it was handled; a dump shows when a record was made, so
-there it is the first that was acknowledged since. A place that is acknowledged once more, for another
+there it is the first that was acknowledged since. What was handled long before the place was acknowledged, with the id
+of a message that was acknowledged elsewhere, is a copy of that one. A place that is acknowledged once more, for another
 message, was lost by the log in between.
 """
 
@@ -27,6 +28,9 @@ SUCCESS = (
 )
 OPEN = r"(?i)^(?:unfinished|pending|in[ _-]?flight|queued|waiting|new|open|unknown|flush_\w+|slave_not_available)$"
 """Neither an answer nor a failure; and what RocketMQ answers where it stored a message, but not as safely as asked."""
+EARLY = 10_000_000
+"""Microseconds before its acknowledgement from which on what stood at a place was another record: a message is handled
+within seconds of it, by clocks that differ by less."""
 _LATER = 1 << 60
 _AT = pl.col("at").fill_null(-_LATER // 2)
 _PLACE = ("subject", "queue", "position")
@@ -36,12 +40,26 @@ _FATE = ("keyed", "sent", "acked", "failed", "offsets", "overwritten", "stored",
 _SAME = tuple(dict.fromkeys((*_PARTITION, *_FATE)))
 
 
-def fates(rows: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
-    """Runs of messages with the same fate; *topics* are those of ``ledger_roles.topics``."""
-    subjects = topics.select("scope", "title").unique().with_row_index("subject")
-    about = topics.join(subjects, on=["scope", "title"]).select("source", "topic", "subject", "ids")
-    notes = _placed(_notes(rows, about)).sort("source", "line")
-    return _runs(_messages(notes), notes, subjects.select("subject", pl.col("title").alias("topic")))
+def fates(known: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
+    """Runs of messages with the same fate, of all *known* notes; *topics* are those of ``ledger_roles.topics``."""
+    return _runs(_messages(known), known, _subjects(topics).select("subject", pl.col("title").alias("topic")))
+
+
+def notes(rows: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
+    """Rows about messages, each with the message it is about, and whether the log lost its place."""
+    about = topics.join(_subjects(topics), on=["scope", "title"]).select("source", "topic", "subject", "ids")
+    return _placed(_notes(rows, about)).sort("source", "line")
+
+
+def records(known: pl.DataFrame) -> pl.DataFrame:
+    """source, line and record of what was handled at places that held several messages, of all *known* notes."""
+    several = known.filter("gone").select(_PLACE).unique()
+    handled = known.filter(pl.col("handled") & pl.col("keyed")).join(several, on=_PLACE, how="semi")
+    return handled.select("source", "line", pl.col("message").alias("record"))
+
+
+def _subjects(topics: pl.DataFrame) -> pl.DataFrame:
+    return topics.select("scope", "title").unique(maintain_order=True).with_row_index("subject")
 
 
 def _notes(rows: pl.DataFrame, about: pl.DataFrame) -> pl.DataFrame:
@@ -72,8 +90,14 @@ def _placed(notes: pl.DataFrame) -> pl.DataFrame:
     Most places were acknowledged for one message at most; only at others does it matter when.
     """
     answer = pl.when("answer").then("id")
-    told = notes.with_columns(answer.min().over(_PLACE).alias("only"), answer.max().over(_PLACE).alias("last"))
-    often = pl.col("placed") & pl.col("only").ne_missing(pl.col("last"))
+    told = _copies(
+        notes.with_columns(
+            answer.min().over(_PLACE).alias("only"),
+            answer.max().over(_PLACE).alias("last"),
+            pl.when("answer").then("at").min().over(_PLACE).alias("since"),
+        )
+    )
+    often = pl.col("placed") & (pl.col("only").ne_missing(pl.col("last")) | pl.col("copy").any().over(_PLACE))
     once = told.filter(~often).with_columns(
         pl.when("placed").then(pl.coalesce("only", "id")).otherwise("id").alias("about"), pl.lit(False).alias("gone")
     )
@@ -90,6 +114,17 @@ def _placed(notes: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
+def _copies(notes: pl.DataFrame) -> pl.DataFrame:
+    """*notes*, and which of them are about a copy of a message that was acknowledged elsewhere."""
+    other = pl.col("handled") & (pl.col("id") != pl.col("only")) & (pl.col("at") < pl.col("since") - EARLY)
+    answered = notes.filter("answer").select("subject", "id").unique()
+    found = notes.filter(other).join(answered, on=["subject", "id"], how="semi")
+    if not found.height:
+        return notes.with_columns(pl.lit(False).alias("copy"))
+    lines = found.select("source", "line", pl.lit(True).alias("copy"))
+    return notes.join(lines, on=["source", "line"], how="left").with_columns(pl.col("copy").fill_null(False))
+
+
 def _several(notes: pl.DataFrame) -> pl.DataFrame:
     """The same for *notes* at places that were acknowledged for several messages, in the order of time."""
     answer, when = pl.when("answer").then("id"), pl.col("at").fill_null(pl.Int64.max())
@@ -97,9 +132,9 @@ def _several(notes: pl.DataFrame) -> pl.DataFrame:
     before = answer.forward_fill().backward_fill().over(_PLACE, order_by=[when, ~pl.col("answer"), "id"])
     since = answer.backward_fill().forward_fill().over(_PLACE, order_by=[when, "answer", "id"])
     known = pl.col("answer").any().over(*_PLACE, "id")
-    about = pl.when(known).then("id").when("stored").then(since).otherwise(before)
+    about = pl.when(known | pl.col("copy")).then("id").when("stored").then(since).otherwise(before)
     return notes.with_columns(about.alias("about")).with_columns(
-        (acked.over(_PLACE) > acked.over(*_PLACE, "about")).alias("gone")
+        (acked.over(_PLACE) > pl.coalesce(acked.over(*_PLACE, "about"), "at")).alias("gone")
     )
 
 

@@ -1,6 +1,7 @@
 """LEDGER, thinned: counts instead of messages, and what became of messages as runs instead of rows.
 
 In ``tallies`` and ``deliveries`` a message is (topic, queue, offset); where a ledger notes no offset, (topic, key).
+Where the log gave a place to several messages, ``deliveries`` tells them apart.
 ``fates`` says how messages are told apart there. Messages of MQTT have neither queues nor offsets, and no ledger
 must note all of them: they are told by ``mqtt_flows`` instead.
 """
@@ -125,12 +126,12 @@ def _placed(ledger: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
     """What is told of messages that have places or stand in a queue."""
     rows = _coded(ledger.drop("dup", "qos", "retained"))
     topics = ledger_roles.topics(rows)
-    titled = _titled(rows, topics)
+    titled, notes = _titled(rows, topics), fates.notes(rows, topics)
     return {
         "tallies": tallies(titled),
-        "deliveries": deliveries(titled),
+        "deliveries": deliveries(titled.join(fates.records(notes), on=["source", "line"], how="left")),
         "parts": parts(rows, topics),
-        "fates": fates.fates(rows, topics),
+        "fates": fates.fates(notes, topics),
     }
 
 
@@ -166,20 +167,26 @@ def deliveries(ledger: pl.DataFrame) -> pl.DataFrame:
     """Source (of the first ledger), topic, queue, at (seconds, of the first time), sources, times and messages.
 
     Only what was received, consumed or processed. The sources of a message are sorted; one that notes it twice stands
-    there twice. ``times`` are the seconds at which each did, of messages that are noted more often than most.
+    there twice. Messages that are noted more often than most are counted by the seconds at which each source did;
+    ``times`` are the moments, in microseconds, of the first of those.
     """
     handled = ledger.filter(fates.HANDLED & pl.col("wall").is_not_null() & (PLACED | pl.col("key").is_not_null()))
     told = handled.sort("source", "wall").select(
-        "source", "topic", "scope", _BEGIN, (pl.col("wall") // _SECOND).alias("second"),
+        "source", "topic", "scope", "record", "wall", _BEGIN,
         pl.col("queue").fill_null(""),
         pl.when(PLACED).then("position").alias("position"),
         pl.when(~PLACED).then("key").alias("key"),
     )  # fmt: skip
-    messages = told.group_by("scope", "queue", "position", "key").agg(
-        pl.col("topic").first(), pl.col("at").min(), pl.col("source").alias("sources"), pl.col("second").alias("times")
+    messages = told.group_by("scope", "queue", "position", "key", "record").agg(
+        pl.col("topic").first(), pl.col("at").min(), pl.col("source").alias("sources"), pl.col("wall").alias("times")
     )
     often = pl.col("sources").list.len()
     usual = often.mode().min().over("scope", "queue")
     again = messages.with_columns(pl.when(often > usual).then("times").otherwise(pl.col("times").list.head(0)))
-    counted = again.group_by("topic", "queue", "at", "sources", "times").agg(pl.len().alias("messages"))
-    return counted.with_columns(pl.col("sources").list.first().alias("source"))
+    seconds = pl.col("times").list.eval(pl.element() // _SECOND).alias("seconds")
+    counted = (
+        again.sort("times")
+        .group_by("topic", "queue", "at", "sources", seconds, maintain_order=True)
+        .agg(pl.len().alias("messages"), pl.col("times").first())
+    )
+    return counted.drop("seconds").with_columns(pl.col("sources").list.first().alias("source"))

@@ -193,11 +193,9 @@ def _per_record(sends: Sequence[Series], outgoing: Sequence[Series], since: floa
 
 
 def _slower(sends: Sequence[Series], rise: counters.Shift, windows: Sequence[tuple[float, float]]) -> bool:
-    since = windows[0][0]
-    before, after = counters.rise(sends, since, rise.at), counters.rise(sends, rise.at, rise.until)
-    if before is None or after is None or rise.at <= since:
-        return False
-    return after / (rise.until - rise.at) < SLOWER * before / (rise.at - since)
+    rose = counters.increase(sends, windows[0][0], rise.at), counters.increase(sends, rise.at, rise.until)
+    before, after = (one.per_second if one else None for one in rose)
+    return before is not None and after is not None and after < SLOWER * before
 
 
 def _onset(

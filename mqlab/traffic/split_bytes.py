@@ -122,7 +122,10 @@ class SplitLedger:
     """What a loop cost, as far as the material says."""
 
     host: str | None
+    began: float | None
+    """The first split; where the log starts in the middle, the rise of the traffic or of the counter."""
     started: float | None
+    """Of the time whose traffic is counted, which a refused record begins that came with the batches."""
     ended: float | None
     count: int
     """Splits: lines of the log, or the counter where the log starts in the middle."""
@@ -151,9 +154,9 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
         started = first = rising[0][0]
         ended = rising[-1][1]
     if started is None or first is None or ended is None:
-        return SplitLedger(host, started, ended, lines)
-    count, told = lines, started
-    if traffic_splits.begins_within(facts, splits):
+        return SplitLedger(host, started, started, ended, lines)
+    count, told, within = lines, started, traffic_splits.begins_within(facts, splits)
+    if within:
         counted = counters.rise(counters.of_client(facts, "producer.batch_splits", client), started, ended)
         count, told = (round(counted), started) if counted and counted > lines else (lines, first)
     calm_until = change.after if change else started
@@ -166,9 +169,9 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
     failed = failures.failed(facts, client, {topic} - {"?"}, started, ended)
     if failed and failed.records:
         measures["failed_records"] = failed.records
-    if change is not None:
+    if change is not None and within:
         measures["onset_uncertainty_seconds"] = change.before - change.after
-    return SplitLedger(host, started, ended, count, sums, measures, resent, agrees, ways)
+    return SplitLedger(host, started if within else first, started, ended, count, sums, measures, resent, agrees, ways)
 
 
 def _rising(facts: Facts, client: str) -> list[tuple[float, float, float]]:
@@ -367,7 +370,7 @@ def _of_client(facts: Facts, client: str) -> CountedLoop | None:
     if not _mostly_splits(facts, topic, sums, count, start):
         return None
     measures = measured(facts, host, sums, (start, end), start) | {"split_count": count}
-    ledger = SplitLedger(host, start, end, round(count), sums, measures)
+    ledger = SplitLedger(host, start, start, end, round(count), sums, measures)
     return CountedLoop(client, topic, count, ledger, tuple(own), _goes_on(own, end))
 
 

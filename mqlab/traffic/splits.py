@@ -112,7 +112,7 @@ def begins_within(facts: Facts, splits: Sequence[Episode]) -> bool:
 def started_at(
     facts: Facts, host: str | None, splits: Sequence[Episode]
 ) -> tuple[float | None, counters.ChangePoint | None]:
-    """When it began: the first refused record in the log with which the traffic of *host* rose, else the first split.
+    """When its traffic began: the first refused record in the log with which that of *host* rose, else the first split.
 
     The change point of the traffic is known to one scrape; an event inside it is known to the line. Where the log
     starts in the middle of the loop the traffic alone says when it began.

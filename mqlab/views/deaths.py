@@ -30,8 +30,11 @@ say = words.room("deaths")
 BROKER, MEMBER = "broker", "member"
 _STARTS = ("broker-started", "broker-starting", "rocketmq-broker-started")
 _STOPS = ("broker-stopped", "broker-stopping", "rocketmq-broker-stopping")
-_BEGINNING = ("settings-printed", "log-recovery")
-"""What a broker of Kafka prints while it starts."""
+_FIRST = ("broker-booting", "broker-starting")
+"""What a broker prints first of all."""
+_BEGINNING = (*_FIRST, "settings-printed", "log-recovery")
+"""What it prints while it starts."""
+_SERVING = ("broker-started", "rocketmq-broker-started")
 _ONE_START = 10.0
 """Seconds within which a broker tells of one start in several lines."""
 _LATER = 30.0
@@ -191,7 +194,9 @@ def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, awa
     steps = [*pairwise(ends)][::-1]
     (since, last), (back, first) = next((pair for pair in steps if pair[1][0] - pair[0][0] > _ONE_START), steps[0])
     taken = next((row for row in away if since < (row.at or 0.0) < back), None)
-    how = say("back", since=since, taken=taken.at if taken else None, back=back)
+    starts = any(one.kind in _FIRST and one.at == back for one in between) or after.kind in _FIRST
+    served = again if after.kind in _SERVING and again > back else None
+    how = say("back", since=since, taken=taken.at if taken else None, back=back, starts=starts, served=served)
     places = (last, *((taken.evidence,) if taken else ()), first)
     return Death(name, BROKER, since, (taken.at if taken else None) or back, how, places)
 

@@ -15,11 +15,17 @@ from message_builder import (
     of_brokers,
     of_topic,
     part,
+    read_yet,
+    undecided,
 )
+from said import told
 
+from mqlab.delivery.loss_mechanisms import LEADERS, say
+from mqlab.delivery.losses import ways
 from mqlab.detectors import acks1_failover_loss, unclean_election_loss
 from mqlab.findings import Certainty
 
+QUEUE = {"topic": "orders", "queue": "0"}
 TWO = leaders("""
 at        queue epoch broker from isr
 10:00:00  0     0     2      0    2,3,1
@@ -40,11 +46,16 @@ ALL = (TWO, BACK, CUT, CLEAN, LOST, LEDGER, acks("1"), BROKERS)
 
 
 def found(*rows, rule=acks1_failover_loss):
-    """(certainty, lost) of each finding; else why not."""
+    """(certainty, lost) of each finding; else why it was rejected, what is missing, or clear."""
     result = rule.detect(facts(*rows))
     if result.findings:
         return [(f.certainty, f.measures["lost_records"]) for f in result.findings]
-    return result.rejected or (f"missing {result.missing[0]}" if result.missing else "clear")
+    return result.rejected or result.missing or "clear"
+
+
+def tail(last, **more):
+    """Records of the log from offset 100 on that are gone."""
+    return ways("records", most=last - 99, places=[ways("place", first=100, last=last, **QUEUE)], **more)
 
 
 def without(*gone):
@@ -57,22 +68,18 @@ def test_acknowledged_ids_behind_the_new_leaders_begin_are_lost():
     (finding,) = acks1_failover_loss.detect(facts(*ALL)).findings
     assert finding.subject == "orders"
     assert finding.measures == {"lost_records": 54, "acknowledged_records": 1055}
-    assert (
-        "54 records of orders-0 (offsets 100 to 153) that were acknowledged with acks=1 are gone" in finding.statement
-    )
-    assert "Broker 3 took over at 10:05:00 UTC from offset 100, where broker 2 had 160" in finding.statement
-    assert [(one.at.timestamp(), one.what) for one in finding.moments] == [(at("10:05:00"), "took over")]
-    whys = [e.why for e in finding.evidence]
-    assert whys[-3:] == [
-        "acknowledged, and lost",
-        "the same place, acknowledged to another id",
-        "the last that was lost",
-    ]
-    assert [e.source for e in finding.evidence if "cut" in e.why] == ["logs/kafka-2/server.log"]
+    lost = {"records": tail(153), "exact": True, "acks": "1"}
+    elected = {"leader": "3", "at": at("10:05"), "offset": 100, "before": "2", "old_end": 160}
+    assert told(finding.statement) == lost | elected
+    moments = [(one.at.timestamp(), one.what) for one in finding.moments]
+    assert moments == [(at("10:05:00"), acks1_failover_loss.say("took-over"))]
+    whys = [ways("lost"), ways("overwritten"), ways("last-lost")]
+    assert [e.why for e in finding.evidence][-3:] == whys
+    assert [e.source for e in finding.evidence if e.why == say("cut")] == ["logs/kafka-2/server.log"]
 
 
 def test_the_other_class_is_disproved_by_the_in_sync_set():
-    assert found(*ALL, rule=unclean_election_loss) == "what orders-0 lost is explained by acks1-failover-loss"
+    assert found(*ALL, rule=unclean_election_loss) == say("other", classes=["acks1-failover-loss"], **QUEUE)
 
 
 def test_a_producer_that_waits_for_nobody_loses_the_same_way():
@@ -92,8 +99,8 @@ def test_two_ids_at_one_place_suffice_where_the_producer_had_acks_1():
 
 def test_two_ids_at_one_place_do_not_tell_the_mechanism_where_acks_is_all():
     for rule in (acks1_failover_loss, unclean_election_loss):
-        assert found(LOST, LEDGER, acks("all"), BROKERS, rule=rule).startswith("missing state-change.log")
-        assert found(LOST, LEDGER, BROKERS, rule=rule).startswith("missing state-change.log")
+        assert found(LOST, LEDGER, acks("all"), BROKERS, rule=rule) == (undecided(say("no-change")),)
+        assert found(LOST, LEDGER, BROKERS, rule=rule) == (undecided(say("no-change")),)
 
 
 def test_what_consumers_had_read_was_not_lost_by_a_clean_election():
@@ -102,13 +109,14 @@ queue from to  at        until     over handled
 0     100  153 10:04:01  10:04:30  yes  sink
 0     100  900 10:05:10  10:09:00  -    sink
 """)
-    assert found(read, LEDGER, acks("1"), BROKERS).startswith("missing state-change.log")
-    assert found(TWO, BACK, CLEAN, read, LEDGER, acks("1"), BROKERS).startswith("missing the controller's log")
+    assert found(read, LEDGER, acks("1"), BROKERS) == (undecided(say("no-change")),)
+    in_sync = undecided(read_yet("before", replicas=["3", "1"]), "controller")
+    assert found(TWO, BACK, CLEAN, read, LEDGER, acks("1"), BROKERS) == (in_sync,)
 
 
 def test_ids_from_the_first_offset_on_may_be_those_of_a_topic_that_was_made_again():
     again = fates("queue from to at over\n0 0 99 10:00 yes\n0 0 80 10:10 -")
-    assert found(again, LEDGER, acks("1"), BROKERS).startswith("missing state-change.log")
+    assert found(again, LEDGER, acks("1"), BROKERS) == (undecided(say("created-again"), most=100, least=0),)
     made = leaders("at queue epoch broker from\n09:59 0 0 2 0\n10:09 0 0 3 0")
     assert found(again, made, LEDGER, acks("1"), BROKERS) == "clear"
 
@@ -127,15 +135,13 @@ at        queue epoch broker from isr
 
 def test_a_tail_that_acks_all_had_not_acknowledged_is_no_loss():
     rows = (TWO, BACK, CUT, CLEAN, acks("all"), BROKERS)
-    assert found(*rows) == "orders-0 was truncated by 60 records that acks=all had not acknowledged"
+    assert found(*rows) == say("not-acknowledged", records=60, **QUEUE)
     assert found(*rows, rule=unclean_election_loss) == "clear"
 
 
 def test_a_tail_of_which_no_id_was_acknowledged_is_no_loss():
     own = fates("queue from to at until\n0 0 99 10:00 10:04\n0 100 400 10:05:01 10:09")
-    assert found(TWO, BACK, CUT, own, acked(400), acks("1"), BROKERS).startswith(
-        "orders-0 was truncated by 60 records, which"
-    )
+    assert found(TWO, BACK, CUT, own, acked(400), acks("1"), BROKERS) == say("not-noted", records=60, **QUEUE)
 
 
 def test_records_that_are_only_not_read_yet_are_pending():
@@ -150,20 +156,17 @@ def test_without_ids_the_loss_is_an_interval():
     counted = series("broker.log_end_offset", [50, 130], start=0, step=120, topic="orders", partition="0")
     (finding,) = acks1_failover_loss.detect(facts(*rows, counted)).findings
     assert finding.measures == {"lost_records": 60, "lost_records_least": 30, "lost_records_most": 60}
-    assert "30 to 60 records of orders-0" in finding.statement
+    assert told(finding.statement)["records"] == tail(159, least=30)
 
 
 def test_without_ids_and_acks_nothing_is_said_of_a_tail():
-    assert found(TWO, BACK, CUT, CLEAN, BROKERS).startswith("missing acks of the producers")
+    assert found(TWO, BACK, CUT, CLEAN, BROKERS) == (say("unacknowledged", records=60, **QUEUE),)
 
 
 def test_what_was_in_flight_at_an_orderly_hand_over_is_no_loss_without_ids():
     live = followers("at queue epoch broker from\n10:05:01 0 2 2 101")
-    assert (
-        found(TWO, live, CLEAN, BROKERS)
-        == "orders-0 was handed over by a leader that lived on, with 1 record in flight"
-    )
-    assert found(TWO, live, CLEAN, acks("1"), BROKERS).startswith("missing acks of the producers, or their ledger")
+    assert found(TWO, live, CLEAN, BROKERS) == say("in-flight", records=1, **QUEUE)
+    assert found(TWO, live, CLEAN, acks("1"), BROKERS) == (say("unacknowledged", records=1, **QUEUE),)
 
 
 def test_a_ledger_that_ends_before_the_change_leaves_an_interval():
@@ -193,7 +196,7 @@ def test_compaction_and_dumps_that_were_made_before_do_not_tell_of_a_loss():
         "queue from to at until stored\n0 0 99 10:00 10:01 dump\n0 100 199 10:02 10:03 -\n0 200 300 10:03 10:04 dump"
     )
     after = dump(0, 300, "10:20")
-    assert found(own, LEDGER, after, acks("1"), BROKERS).startswith("missing state-change.log")
+    assert found(own, LEDGER, after, acks("1"), BROKERS) == (undecided(say("no-start"), most=100),)
     assert found(own, LEDGER, after, of_topic("cleanup.policy", "compact"), acks("1"), BROKERS) == "clear"
     assert found(own, LEDGER, dump(0, 300, "10:01"), acks("1"), BROKERS) == "clear"
     assert found(own, LEDGER, dump(0, 150, "10:20"), acks("1"), BROKERS) == "clear"
@@ -214,15 +217,15 @@ def test_a_leader_that_comes_back_with_a_shorter_log_had_not_flushed_it():
     seen = positions("at group topic queue committed end\n10:04 - orders 0 - 154")
     recovered = episode("log-recovery", "10:04:55", "logs/kafka-2/server.log")
     rows = (same, seen, LOST, LEDGER, acks("all"), BROKERS)
-    assert found(*rows).startswith("missing that broker's server.log")
+    assert found(*rows) == (undecided(say("shorter"), "server-log"),)
     (finding,) = acks1_failover_loss.detect(facts(*rows, recovered)).findings
     assert finding.certainty is Certainty.PROVEN
-    assert "Broker 2 came back with a shorter log" in finding.statement
+    assert told(finding.statement).items() >= {"back": True, "leader": "2"}.items()
 
 
 def test_leaders_in_between_that_no_log_tells_of_leave_it_open():
     far = leaders("at queue epoch broker from isr\n10:00 0 0 3 0 3,1\n10:05 0 5 3 100 3")
-    assert found(far, LOST, LEDGER, acks("1"), BROKERS).startswith("missing state-change.log and controller.log")
+    assert found(far, LOST, LEDGER, acks("1"), BROKERS) == (undecided(say("between")),)
 
 
 def test_a_dead_old_leaders_logs_are_not_needed():
@@ -239,7 +242,7 @@ def test_producers_that_differ_leave_the_mechanism_likely():
 def test_a_crash_without_any_word_about_leaders_is_not_clear():
     died = episode("log-recovery", "10:04:55", "logs/kafka-2/server.log")
     copied = of_topic("replication.factor", "3")
-    assert found(died, copied, acks("1"), BROKERS).startswith("missing state-change.log")
+    assert found(died, copied, acks("1"), BROKERS) == (say("died", leaders=LEADERS),)
     assert found(died, of_topic("replication.factor", "1"), acks("1"), BROKERS) == "clear"
     assert found(died, copied, acks("all"), BROKERS) == "clear"
     assert found(copied, acks("1"), BROKERS) == "clear"

@@ -7,10 +7,13 @@ from itertools import pairwise
 import pytest
 from facts_builder import at, facts, series
 from mqtt_builder import broker, client, clock, turns
+from said import told
 
-from mqlab.detectors.client_id_takeover import detect
-from mqlab.findings import Certainty, Severity
+from mqlab.detectors.client_id_takeover import detect, say
+from mqlab.findings import CLEAR, Certainty, Result, Severity
+from mqlab.words import room
 
+why = room("takeovers")
 A, B, C = "10.0.0.1", "10.0.0.2", "10.0.0.3"
 AS = {"A": A, "B": B, "C": C}
 
@@ -40,9 +43,14 @@ def fight(waits, names="AB", *, times=20, also="k30 c1", whole=True):
         moment, party = back.pop(0)
         back.append((moment + waits[owner](moment - since), owner))
         owner, since = party, moment
-        told = clock(36_000 + (int(moment) if whole else moment))
-        rows += [f"{told} dev taken-over", f"{told} dev connected {AS[names[party]]}:{40000 + number} {also}"]
+        when = clock(36_000 + (int(moment) if whole else moment))
+        rows += [f"{when} dev taken-over", f"{when} dev connected {AS[names[party]]}:{40000 + number} {also}"]
     return broker("\n".join(rows))
+
+
+def no_fight(reason, *clients):
+    """What is said of ids that are taken over for another reason."""
+    return Result(rejected=say("reason", clients=clients or ["dev"], why=reason))
 
 
 def own_log(name, moments, lost=()):
@@ -55,8 +63,8 @@ def test_two_addresses_that_take_turns_each_second_are_proven():
     (one,) = detect(facts(broker(turns("dev", [A, B], times=20)))).findings
     assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, "dev")
     assert one.measures == {"takeovers": 20, "period_seconds": 1.0, "parties": 2, "takeovers_per_hour": 3600.0}
-    assert (one.ongoing, one.facts["known by"]) == (True, "what the broker sees of each")
-    assert [place.why for place in one.evidence[:2]] == ["a client with this id", "a client with this id"]
+    assert (one.ongoing, one.facts["known by"]) == (True, say("known-by", by="addresses"))
+    assert [place.why for place in one.evidence[:2]] == [say("party"), say("party")]
 
 
 @pytest.mark.parametrize(
@@ -93,20 +101,45 @@ def test_logs_of_two_clients_that_connect_in_turn_prove_it_behind_one_address():
     logs = own_log("a", range(0, 37, 6)), own_log("b", range(3, 37, 6))
     (one,) = detect(facts(behind, logs)).findings
     assert (one.certainty, one.measures["parties"]) == (Certainty.PROVEN, 2)
-    assert "2 clients (clients/a.log, clients/b.log)" in one.statement
+    assert told(one.statement)["names"] == ["a", "b"]
+
+
+def at_address(log, address):
+    return say("at-address", log=log, address=address)
+
+
+@pytest.mark.parametrize(
+    ("begins", "noted", "name", "called"),
+    [
+        (20, 20, "b", [at_address("a", A), at_address("b", B)]),
+        (20, 20, "b/a", [at_address("clients/a.log", A), at_address("clients/b/a.log", B)]),
+        (1, 1, "b", ["a", "b"]),
+        (20, 30, "b", [at_address("a", A), "b"]),
+    ],
+    ids=["each began with its address", "two files of one name", "both began together", "its log begins later"],
+)
+def test_a_client_is_called_by_its_log_and_the_address_that_began_with_it(begins, noted, name, called):
+    moments = range(begins, begins + 40)
+    rows = [f"10:00:00 dev connected {A}:40 k30 c1"]
+    for n in moments:
+        moment, address = clock(36_000 + n), A if (n - begins) % 2 else B
+        rows += [f"{moment} dev taken-over", f"{moment} dev connected {address}:5{n} k30 c1"]
+    logs = own_log("a", [0, *moments[1::2]]), own_log(name, [n for n in moments[::2] if n >= noted])
+    (one,) = detect(facts(broker("\n".join(rows)), logs)).findings
+    assert told(one.statement)["names"] == called
 
 
 def test_a_log_that_tells_of_half_of_the_connects_leaves_another_client():
     behind = broker(turns("dev", [A], every=3, times=12))
     (one,) = detect(facts(behind, own_log("a", range(0, 37, 6)))).findings
-    assert (one.certainty, one.facts["known by"]) == (Certainty.PROVEN, "logs of the clients")
-    assert "At least two clients behind 10.0.0.1" in one.statement
+    assert (one.certainty, one.facts["known by"]) == (Certainty.PROVEN, say("known-by", by="logs"))
+    assert (one.statement.values["names"], told(one.statement)["address"]) == (None, A)
 
 
 def test_behind_one_address_a_pace_that_no_single_client_has_is_likely():
     (one,) = detect(facts(fight([steady(1.007), steady(1.007)], "AA"))).findings
     assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
-    assert "behind 10.0.0.1" in one.statement
+    assert told(one.statement)["address"] == A
     (other,) = detect(facts(fight([doubling(), doubling()], "AA", whole=False))).findings
     assert other.certainty == Certainty.LIKELY
     (two_paces,) = detect(facts(broker(turns("dev", [A], every=[2, 6] * 8)))).findings
@@ -115,8 +148,8 @@ def test_behind_one_address_a_pace_that_no_single_client_has_is_likely():
 
 def test_a_steady_pace_behind_one_address_can_be_one_that_restarts():
     result = detect(facts(broker(turns("dev", [A], every=8, times=12))))
-    assert (result.findings, result.rejected) == ((), None)
-    assert "logs of the clients that connect as dev" in result.missing[0]
+    missing = (say("no-logs", ids=["dev"], why=why("open")),)
+    assert (result.findings, result.rejected, result.missing) == ((), None, missing)
 
 
 def test_without_lines_about_takeovers_it_is_likely_and_the_counter_proves_it():
@@ -154,18 +187,17 @@ def test_wars_for_two_ids_and_at_two_brokers_are_told_apart():
 
 def test_a_client_with_a_bad_link_comes_back_before_its_old_connection_is_noticed():
     result = detect(facts(broker(turns("dev", [A], every=[40, 310, 25, 95, 180, 33, 400, 61]))))
-    assert result.findings == ()
-    assert "at an irregular pace" in result.rejected
+    assert result == no_fight(why("irregular"))
 
 
 def test_a_client_that_comes_back_alone_after_its_keep_alive_is_no_second_one():
     result = detect(facts(broker(turns("dev", [A], every=35, times=12))))
-    assert "gives up by its keep-alive" in result.rejected
+    assert result == no_fight(why("slow"))
 
 
 def test_a_log_that_tells_of_every_connect_leaves_no_other_client():
     result = detect(facts(broker(turns("dev", [A], every=1, times=12)), own_log("a", range(13))))
-    assert "own log tells of every connection (clients/a.log)" in result.rejected
+    assert result == no_fight(why("own-log", log="clients/a.log"))
 
 
 def test_two_logs_of_one_process_are_one_client():
@@ -181,25 +213,22 @@ def test_a_copy_of_a_clients_log_is_no_second_client():
 
 def test_a_device_with_two_networks_changes_its_address_at_no_steady_pace():
     result = detect(facts(broker(turns("dev", [A, B], every=[40, 300, 75, 500, 20, 120, 260, 90, 33, 410]))))
-    assert "like that of one client that switches between two networks" in result.rejected
+    assert result == no_fight(why("switching"))
 
 
 def test_a_release_that_replaces_one_host_by_another_is_none():
     replaced = broker(turns("dev", [A, B], every=60, times=1))
-    assert "nobody took the id back" in detect(facts(replaced)).rejected
+    assert detect(facts(replaced)) == Result(rejected=say("replaced", ids=1, shown=["dev"]))
     undone = broker(turns("dev", [A, B], every=[60, 300]))
     assert detect(facts(undone)).findings == ()
 
 
 def test_a_fleet_behind_a_nat_that_changes_its_ports_is_none():
     once = "\n".join(turns(f"dev{n}", [A], every=60, times=1) for n in range(40))
-    result = detect(facts(broker(once)))
-    assert "40 ids (dev0, dev1, dev10)" in result.rejected
+    replaced = say("replaced", ids=40, shown=["dev0", "dev1", "dev10"])
+    assert detect(facts(broker(once))) == Result(rejected=replaced)
     often = "\n".join(turns(f"dev{n}", [A], every=1, times=12) for n in range(5))
-    assert (
-        "dev0, dev1, dev2 and 2 more: other ids are taken over at the same moments"
-        in detect(facts(broker(often))).rejected
-    )
+    assert detect(facts(broker(often))) == no_fight(why("with-others"), *(f"dev{n}" for n in range(5)))
 
 
 def test_many_cloned_pairs_at_once_are_wars_all_the_same():
@@ -211,8 +240,7 @@ def test_a_broker_that_restarts_again_and_again_takes_no_id_over():
     rows = ["10:00:00 dev connected 10.0.0.1:1"]
     for n in range(1, 9):
         rows += [f"10:0{n}:00 - stopping", f"10:0{n}:05 - starting", f"10:0{n}:06 dev connected {AS['AB'[n % 2]]}:{n}"]
-    result = detect(facts(broker("\n".join(rows))))
-    assert (result.findings, result.rejected, result.missing) == ((), None, ())
+    assert detect(facts(broker("\n".join(rows)))) == CLEAR
 
 
 def test_a_persistent_client_that_restarts_in_order_takes_nothing_over():
@@ -230,7 +258,7 @@ def test_two_hosts_that_share_an_id_in_shifts_take_nothing_over():
 
 
 def test_without_logs_it_is_not_checked():
-    assert detect(facts()).missing == ("a broker's log, or logs of the clients",)
+    assert detect(facts()).missing == (say("no-material"),)
 
 
 def test_material_that_begins_within_a_war_tells_of_each_takeover():
@@ -249,8 +277,8 @@ def test_material_that_begins_within_a_war_behind_one_address_is_judged_by_its_p
 def test_connects_behind_one_address_whose_ends_no_line_tells_are_not_judged():
     rows = [row for row in turns("dev", [A], every=1, times=20).splitlines() if "taken-over" not in row]
     result = detect(facts(broker("\n".join(rows))))
-    assert (result.findings, result.rejected) == ((), None)
-    assert "no line says how most of its connections ended" in result.missing[0]
+    missing = (say("no-logs", ids=["dev"], why=why("unended")),)
+    assert (result.findings, result.rejected, result.missing) == ((), None, missing)
     (counted,) = detect(facts(broker("\n".join(rows)), series("mqtt.takeovers", range(0, 30, 5), step=5))).findings
     assert counted.certainty == Certainty.LIKELY
 
@@ -260,20 +288,19 @@ def test_an_id_that_goes_back_and_forth_within_seconds_is_likely_after_two_turns
     (one,) = detect(facts(broker(turns("dev", [A, B], every=every, times=3)))).findings
     assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
     assert (one.measures["takeovers"], one.measures["parties"]) == (3, 2)
-    assert one.facts["known by"] == "a few turns of addresses that are back at once"
+    assert one.facts["known by"] == say("known-by", by="turns")
 
 
 @pytest.mark.parametrize("every", [[60, 60, 60], [1, 400, 1], [300, 300, 2]])
 def test_turns_that_take_longer_than_a_librarys_wait_can_be_one_client_with_two_networks(every):
     result = detect(facts(broker(turns("dev", [A, B], every=every))))
-    assert result.findings == ()
-    assert "one that switches between two networks" in result.missing[0]
+    assert (result.findings, result.missing) == ((), (say("no-logs", ids=["dev"], why=why("once-back")),))
 
 
 def test_an_id_that_is_handed_over_to_a_new_host_once_is_not_fought_for():
     moved = [("10:00:00", A), ("10:00:01", A), ("10:00:02", A), ("10:00:03", B), ("10:00:04", B)]
-    rows = [f"{told} dev taken-over\n{told} dev connected {place}:1 k30 c1" for told, place in moved]
-    assert "no address that lost the id took it back" in detect(facts(broker("\n".join(rows)))).rejected
+    rows = [f"{when} dev taken-over\n{when} dev connected {place}:1 k30 c1" for when, place in moved]
+    assert detect(facts(broker("\n".join(rows)))) == no_fight(why("no-return"))
 
 
 def test_lines_about_takeovers_alone_tell_who_had_the_id_in_turn():
@@ -287,4 +314,4 @@ def test_lines_about_takeovers_alone_tell_who_had_the_id_in_turn():
 def test_a_title_counts_the_clients_that_are_known():
     three = [steady(1.0), steady(1.5), steady(2.0)]
     (one,) = detect(facts(fight(three, "ABC"))).findings
-    assert one.facts["clients"] == f"{one.measures['parties']:.0f} clients" == "3 clients"
+    assert (one.facts["clients"], one.measures["parties"]) == (say("clients", clients=3), 3)

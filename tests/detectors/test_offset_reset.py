@@ -3,15 +3,18 @@
 from dataclasses import replace
 
 import pytest
-from facts_builder import episode, facts, log
+from facts_builder import at, episode, facts, log
 from kafka_builder import GROUP, TOPIC, client, coordinator
 from loss_builder import A, begins, consumer, life, listed, log_starts, lost, messages, noted, said, stands, subscribed
 from message_builder import leaders
+from said import told
 
 from mqlab.detectors import commit_before_process_loss, offset_reset_loss, retention_loss
+from mqlab.detectors.offset_reset_loss import say
 from mqlab.facts import Episode, Position
 from mqlab.findings import Evidence
 from mqlab.rows import Tally
+from mqlab.words import room
 
 LEFT = "offset-reset-loss"
 EARLIEST, LATEST = consumer("a auto.offset.reset earliest"), consumer("a auto.offset.reset latest")
@@ -28,10 +31,8 @@ def test_what_came_in_between_an_expired_offset_and_the_end_is_lost():
     assert lost(AWAY, FORGOT, LATEST) == [(LEFT, "0", "100..899", 800)]
     assert said(offset_reset_loss, AWAY, FORGOT, LATEST, IDS, LEDGER) == [("CRITICAL", "PROVEN", 800)]
     (finding,) = offset_reset_loss.detect(facts(AWAY, FORGOT, LATEST)).findings
-    assert [e.why for e in finding.evidence] == [
-        "no committed offset", "it goes on at 900, the end", "where a group without a valid offset begins",
-        "the last position that is known",
-    ]  # fmt: skip
+    whys = [say("no-offset"), say("went-on", offset=900), say("setting"), say("before")]
+    assert [e.why for e in finding.evidence] == whys
 
 
 def expired(when):
@@ -46,14 +47,17 @@ def test_offsets_that_expired_later_are_not_the_cause():
         offset_reset_loss.detect(facts(AWAY, FORGOT, LATEST, expired(when))).findings[0].evidence
         for when in (early, early + 900)
     )
-    assert [e.line for e in before if e.why == "offsets expired before"] == [77]
-    assert [e for e in after if e.why == "offsets expired before"] == []
+    assert [e.line for e in before if e.why == say("expired")] == [77]
+    assert [e for e in after if e.why == say("expired")] == []
 
 
 def test_earliest_reads_again_and_loses_nothing():
     rows = [AWAY, begins("10:05:05 a missing 0\n10:05:07 a reset 0 0"), EARLIEST]
     assert lost(*rows) == []
-    assert said(offset_reset_loss, *rows) == f"{GROUP} went back in {TOPIC} and rereads what it had read"
+    assert said(offset_reset_loss, *rows) == say("rereads", group=GROUP, topic=TOPIC)
+
+
+BY_HAND = room("delivery-ways")("set-by-hand", group=GROUP, topic=TOPIC, queue="0", low="100", high="900")
 
 
 def test_an_offset_that_somebody_set_is_none_of_the_losses():
@@ -64,7 +68,7 @@ def test_an_offset_that_somebody_set_is_none_of_the_losses():
     ]  # fmt: skip
     assert lost(*by_hand) == []
     for detector in (offset_reset_loss, retention_loss, commit_before_process_loss):
-        assert "went from 100 to 900: it was set by hand" in said(detector, *by_hand)
+        assert said(detector, *by_hand) == BY_HAND
 
 
 def test_the_next_member_shows_an_offset_that_was_set_while_nobody_was_there():
@@ -73,7 +77,7 @@ def test_the_next_member_shows_an_offset_that_was_set_while_nobody_was_there():
         coordinator("10:01:00 empty 2"), begins("10:00:05 a set 0 0\n10:05:05 a set 0 900"),
         stands("10:02:00 0 100 500"),
     ]  # fmt: skip
-    assert "it was set by hand" in said(offset_reset_loss, *by_hand)
+    assert said(offset_reset_loss, *by_hand) == BY_HAND
 
 
 def test_the_last_commit_of_a_member_that_leaves_is_nobodys_hand():
@@ -99,7 +103,7 @@ def test_a_first_start_with_latest_passes_over_what_is_older_than_the_group():
         log_starts("09:59:00 0 0"),
     ]  # fmt: skip
     assert lost(*first) == []
-    assert said(offset_reset_loss, *first).endswith("older records were there before the group")
+    assert said(offset_reset_loss, *first) == say("configured", group=GROUP, topic=TOPIC)
 
 
 RESTARTED = episode("rebalance-stabilized", "09:50:00", "logs/server.log", group=GROUP, left=5.0)
@@ -117,7 +121,7 @@ def test_what_comes_in_while_the_assignment_of_a_group_that_was_there_before_tak
 @pytest.mark.parametrize("before", [[], [replace(RESTARTED, value_min=1.0, value_max=1.0)]])
 def test_a_group_that_starts_for_the_first_time_loses_nothing_however_long_its_assignment_takes(before):
     assert lost(*SLOW, *before) == []
-    assert "began at the end of" in said(offset_reset_loss, *SLOW, *before)
+    assert said(offset_reset_loss, *SLOW, *before) == say("configured", group=GROUP, topic=TOPIC)
 
 
 def test_a_group_whose_offsets_expired_begins_with_the_first_generation_again_and_was_there_before():
@@ -158,7 +162,7 @@ def test_a_new_group_id_of_the_same_client_loses_what_the_old_one_had_not_read()
 def test_a_policy_that_nobody_tells_accuses_nobody_of_a_jump_to_the_log_start():
     rows = [AWAY, FORGOT, stands("10:05:00 0 - 2000")]
     assert lost(*rows) == [("retention-loss", "0", "100..899", 800)]
-    assert said(offset_reset_loss, *rows).endswith("had been deleted")
+    assert said(offset_reset_loss, *rows) == say("deleted", group=GROUP, topic=TOPIC)
 
 
 def test_what_was_written_anew_behind_a_cut_is_left_out_by_latest():
@@ -197,8 +201,8 @@ TOLD_TO = consumer(f"a group.id {GROUP}\na auto.offset.reset latest")
 def test_an_offset_that_somebody_removed_is_told_by_the_ledger_where_the_client_says_nothing():
     (finding,) = offset_reset_loss.detect(facts(WORDLESS, TOLD_TO, taken_away())).findings
     assert (finding.certainty.name, finding.measures["lost_records"]) == ("PROVEN", 400.0)
-    assert "10:02:00 UTC and went to the end. It left out 400 records" in finding.statement
-    assert "somebody removed the offset" in [place.why for place in finding.evidence]
+    assert told(finding.statement)["at"] == at("10:02:00")
+    assert say("removed") in [place.why for place in finding.evidence]
 
 
 def test_without_that_word_or_with_another_setting_nothing_tells_the_mechanism():

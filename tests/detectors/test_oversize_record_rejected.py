@@ -3,8 +3,10 @@
 import pytest
 from facts_builder import episode, facts, log, ramp, series, settings
 from message_builder import SINK, acked, fates, part
+from said import told
 
 from mqlab.detectors import oversize_record_rejected
+from mqlab.detectors.oversize_record_rejected import Place
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}
 PRINTED = settings("at owner key value\n10:00 app max.request.size 1048576")
@@ -21,42 +23,43 @@ def refused(when, reason, *, client="app", size=2_000_000, **more):
 def found(*rows):
     """(id, certainty, records) of each finding, else what is missing."""
     result = oversize_record_rejected.detect(facts(*rows))
-    told = [(f.id.split(":")[1], f.certainty.name, int(f.measures["rejected_records"])) for f in result.findings]
-    return told or result.rejected or result.missing
+    seen = [(f.id.split(":")[1], f.certainty.name, int(f.measures["rejected_records"])) for f in result.findings]
+    return seen or result.rejected or result.missing
+
+
+def shown(*rows):
+    """What the statement about the only finding shows."""
+    (finding,) = oversize_record_rejected.detect(facts(*rows)).findings
+    return told(finding.statement)
 
 
 def test_the_broker_refuses_each_record_once():
     finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, BROKER_SIDE, count=3))).findings[0]
-    assert finding.statement.startswith(
-        "3 records of app (up to 2.00 MB) were rejected: above the broker's limit on a batch"
-    )
-    assert dict(finding.measures) == {"rejected_records": 3, "largest_record_bytes": 2_000_000}
+    large = {"rejected_records": 3, "largest_record_bytes": 2_000_000}
+    assert told(finding.statement) == {"client": "app", "place": Place.BROKER, "until": finding.ended_at, **large}
+    assert dict(finding.measures) == large
 
 
 def test_what_an_application_calls_its_payload_is_less_than_the_record():
-    told = "send to orders failed, payload=2000000 bytes: RecordTooLargeException: larger than the max message size"
-    (finding,) = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, BROKER_SIDE, text=told))).findings
-    assert finding.statement.startswith("1 record of app (with payloads of up to 2.00 MB) was rejected")
-    told = "send to orders failed, payload=1999900 bytes: RecordTooLargeException: The message is 2000000 bytes when"
-    (finding,) = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, CLIENT_SIDE, text=told))).findings
-    assert finding.statement.startswith("1 record of app (up to 2.00 MB) was rejected")
+    line = "send to orders failed, payload=2000000 bytes: RecordTooLargeException: larger than the max message size"
+    assert shown(PRINTED, log(), refused(300, BROKER_SIDE, text=line))["payload"] is True
+    line = "send to orders failed, payload=1999900 bytes: RecordTooLargeException: The message is 2000000 bytes when"
+    assert "payload" not in shown(PRINTED, log(), refused(300, CLIENT_SIDE, text=line))
 
 
 def test_the_client_refuses_before_a_byte_leaves():
     finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, CLIENT_SIDE))).findings[0]
-    assert "the client's max.request.size (1048576). Not a byte left the client." in finding.statement
-    assert finding.measures["bytes_out"] == 0
+    values = told(finding.statement)
+    assert (values["place"], values["limit"], finding.measures["bytes_out"]) == (Place.CLIENT, "1048576", 0)
 
 
 def test_a_limit_that_nobody_printed_is_not_named():
-    finding = oversize_record_rejected.detect(facts(log(), refused(300, CLIENT_SIDE))).findings[0]
-    assert "above the client's max.request.size. Not a byte" in finding.statement
+    values = shown(log(), refused(300, CLIENT_SIDE))
+    assert (values["place"], "limit" in values) == (Place.CLIENT, False)
 
 
 def test_an_error_that_does_not_say_who_refused_accuses_neither():
-    finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, None))).findings[0]
-    assert "of the client (max.request.size, message.max.bytes) or of the broker" in finding.statement
-    assert "sent once" not in finding.statement
+    assert shown(PRINTED, log(), refused(300, None))["place"] is Place.UNKNOWN
 
 
 def test_a_name_without_a_reason_and_the_reason_below_it_are_one_record():
@@ -68,10 +71,9 @@ def test_a_name_without_a_reason_and_the_reason_below_it_are_one_record():
 
 @pytest.mark.parametrize("lines", [1, 2])
 def test_one_or_two_failures_at_the_end_of_a_log_do_not_tell_that_they_go_on(lines):
-    told = [refused(300 + n, CLIENT_SIDE) for n in range(lines)]
-    (finding,) = oversize_record_rejected.detect(facts(PRINTED, *told, log(last="10:05:02"))).findings
-    assert not finding.ongoing
-    assert "still happening" not in finding.statement
+    failures = [refused(300 + n, CLIENT_SIDE) for n in range(lines)]
+    (finding,) = oversize_record_rejected.detect(facts(PRINTED, *failures, log(last="10:05:02"))).findings
+    assert (finding.ongoing, "ongoing" in told(finding.statement)) == (False, False)
 
 
 def test_counted_errors_prove_it():
@@ -98,26 +100,24 @@ def test_a_burst_is_over_where_much_longer_than_between_its_records_nothing_fail
     counts = {"over": ramp((30, 0), (1, 80), (20, 0)), "on": ramp((30, 0), (20, 80))}
     errors = {name: series("producer.record_errors", rise, **JMX) for name, rise in counts.items()}
     ends = {name: facts(PRINTED, *burst, silent, counter) for name, counter in errors.items()}
-    assert {name: oversize_record_rejected.detect(known).findings[0].ongoing for name, known in ends.items()} == {
-        "over": False,
-        "on": True,
-    }
+    ongoing = {name: oversize_record_rejected.detect(known).findings[0].ongoing for name, known in ends.items()}
+    assert ongoing == {"over": False, "on": True}
 
 
 def test_a_long_pause_before_does_not_keep_it_open():
     lines = [refused(n, BROKER_SIDE) for n in (0, 300, 375)]
     ends = [facts(PRINTED, *lines, log(last=last)) for last in ("10:08", "10:09")]
-    told = [oversize_record_rejected.detect(known).findings[0] for known in ends]
-    assert [one.ongoing for one in told] == [True, False]
-    assert told[0].statement.endswith("was at 10:06:15 UTC; the material ends before the next was due.")
+    going, over = (oversize_record_rejected.detect(known).findings[0] for known in ends)
+    assert [one.ongoing for one in (going, over)] == [True, False]
+    assert (told(going.statement)["until"], told(going.statement)["ongoing"]) == (going.ended_at, True)
 
 
 def test_a_limit_is_named_only_where_no_topic_has_another():
     server = settings("at owner key value\n10:00 1 message.max.bytes 1048588", scope="broker")
     topic = settings("at owner key value\n10:00 orders max.message.bytes 262144", scope="topic")
-    known = [facts(*rows, log(), refused(300, BROKER_SIDE)) for rows in ((server,), (server, topic))]
-    told = [oversize_record_rejected.detect(each).findings[0].statement for each in known]
-    assert ["message.max.bytes 1048588" in statement for statement in told] == [True, False]
+    known = [shown(*rows, log(), refused(300, BROKER_SIDE)) for rows in ((server,), (server, topic))]
+    limits = [{"key": "message.max.bytes", "limit": "1048588"}, {}]
+    assert [{name: one[name] for name in ("key", "limit") if name in one} for one in known] == limits
 
 
 def test_a_limit_raised_above_the_records_ends_it():

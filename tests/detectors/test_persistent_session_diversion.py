@@ -6,10 +6,12 @@ import pytest
 from facts_builder import at, episode, facts, ramp, series, settings
 from mqtt_builder import broker
 from mqtt_mail import mail, noted, received
+from said import told
 
-from mqlab.detectors.persistent_session_diversion import detect
-from mqlab.findings import CLEAR, Certainty, Evidence, Severity
+from mqlab.detectors.persistent_session_diversion import detect, say
+from mqlab.findings import CLEAR, Certainty, Evidence, Result, Severity
 from mqlab.rows import Client
+from mqlab.words import room
 
 GROUP = "$share/app/plant/+/t"
 LOG = """
@@ -61,6 +63,7 @@ def test_the_messages_that_no_living_member_notes_are_counted_exactly():
     assert one.started_at.timestamp() == at(30)
     assert one.facts["came after it"] == "new-a"
     assert "session-queue-growth" in one.explains
+    assert told(one.remedy)["most"] == 914
 
 
 def stored(*legs):
@@ -73,6 +76,7 @@ def test_without_ledgers_the_growth_of_stored_messages_at_its_share_proves_it():
     (one,) = detect(facts(lines(), ALL, counted, grown)).findings
     assert one.certainty is Certainty.PROVEN
     assert one.measures["queue_growth_per_second"] == pytest.approx(3.33)
+    assert told(one.remedy)["most"] == one.measures["diverted_messages_high"]
     assert one.measures["diverted_messages"] == pytest.approx(913, rel=0.05)
     assert one.measures["diverted_messages_low"] < 913 < one.measures["diverted_messages_high"]
 
@@ -115,23 +119,19 @@ def test_several_dead_members_get_their_share_each(dead):
 
 def test_a_broker_with_one_queue_for_the_group_diverts_nothing():
     hive = broker(LOG, "logs/hivemq.log", "hivemq-log", last="10:05:00")
-    found = detect(facts(hive, ALL, SHARED))
-    assert not found.findings
-    assert "one queue for the group" in found.rejected
+    assert detect(facts(hive, ALL, SHARED)) == Result(rejected=say("one-queue", names="old", group="app"))
 
 
 def test_where_every_broker_keeps_one_queue_a_group_nobodys_subscriptions_need_be_told():
     hive = broker(LOG, "logs/hivemq.log", "hivemq-log", last="10:05:00")
     assert detect(facts(hive)) == CLEAR
     other = broker(LOG, "logs/mosquitto.log", last="10:05:00")
-    assert detect(facts(other)).missing
-    assert detect(facts(hive, other)).missing
+    for logs in ((other,), (hive, other)):
+        assert detect(facts(*logs)).missing == (say("no-subscriptions"),)
 
 
 def test_members_that_got_everything_although_one_is_away_disprove_it():
-    found = detect(facts(lines(), ALL, SHARED))
-    assert not found.findings
-    assert "got every message" in found.rejected
+    assert detect(facts(lines(), ALL, SHARED)) == Result(rejected=say("got-all", names="old", group="app"))
 
 
 def test_a_planned_absence_that_gets_everything_afterwards_is_none():
@@ -143,8 +143,7 @@ def test_a_planned_absence_that_gets_everything_afterwards_is_none():
         return {"old": 180 - second} if second < 32 or n % 3 == 0 else (("new-a",), ("new-b",))[n % 2]
 
     found = detect(facts(lines(back), ALL, noted(mail(late, start=2, seconds=298))))
-    assert not found.findings
-    assert found.rejected
+    assert found == Result(rejected=say("got-all", names="old", group="app"))
 
 
 def test_a_member_that_is_started_again_within_a_minute_is_none():
@@ -157,14 +156,12 @@ def test_a_member_that_is_started_again_within_a_minute_is_none():
 
 def test_clean_sessions_leave_no_member_behind():
     clean = lines(LOG.replace("c0", "c1"))
-    found = detect(facts(clean, ALL, SHARED))
-    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+    assert detect(facts(clean, ALL, SHARED)) == CLEAR
 
 
 def test_an_offline_session_that_shares_with_nobody_is_none():
     alone = members("old", "new-a", "new-b", group="plant/+/t")
-    found = detect(facts(lines(), alone, noted(mail(("new-a", "new-b"), start=2, seconds=298))))
-    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+    assert detect(facts(lines(), alone, noted(mail(("new-a", "new-b"), start=2, seconds=298)))) == CLEAR
 
 
 def test_a_living_member_without_ledger_makes_the_count_unknown():
@@ -178,32 +175,26 @@ def test_a_living_member_without_ledger_makes_the_count_unknown():
 
 def test_without_anything_that_counts_it_is_not_checked():
     found = detect(facts(lines(), ALL))
-    assert found.findings == ()
-    assert found.missing == ("what was published for app while old was away",)
+    assert (found.findings, found.missing) == ((), (say("no-count", names="old", group="app"),))
 
 
 def test_without_the_brokers_log_nothing_is_said_about_who_is_away():
-    found = detect(facts(ALL, MAIL))
-    assert found.findings == ()
+    assert detect(facts(ALL, MAIL)).findings == ()
 
 
 def test_no_group_and_no_session_away_is_clear():
-    found = detect(facts(broker("10:00:00 - starting\n10:00:01 a connected 10.0.0.1:1001 k30 c1", last="10:05:00")))
-    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+    assert (
+        detect(facts(broker("10:00:00 - starting\n10:00:01 a connected 10.0.0.1:1001 k30 c1", last="10:05:00")))
+        == CLEAR
+    )
 
 
 def test_the_evidence_leads_to_the_dead_and_the_living():
-    (one,) = detect(
-        facts(
-            lines(),
-            ALL,
-            MAIL,
-            settings("at owner key value\n- - max_queued_messages 0", "mosquitto.conf", scope="broker"),
-        )
-    ).findings
+    limit = settings("at owner key value\n- - max_queued_messages 0", "mosquitto.conf", scope="broker")
+    (one,) = detect(facts(lines(), ALL, MAIL, limit)).findings
     whys = [e.why for e in one.evidence]
-    assert whys.count("a living member of the same group") == 2
-    assert "disconnects and keeps its session" in whys
+    assert whys.count(say("living")) == 2
+    assert room("session-queue-growth")("left-line") in whys
     assert any(isinstance(e, Evidence) and e.source == "clients/published-feed.csv" for e in one.evidence)
     assert received("new-a") not in one.statement
 
@@ -227,10 +218,10 @@ def test_more_that_is_missing_than_its_share_is_no_count_of_it():
     )
     (one,) = detect(facts(lines(), ALL, worse)).findings
     assert (one.certainty, "diverted_messages" in one.measures) == (Certainty.LIKELY, False)
-    assert "So some are missing for another reason, or a ledger is missing." in one.statement
+    assert told(one.statement)["unclear"] is True
 
 
 def test_a_member_of_whose_connection_no_line_tells_is_one_by_its_ledger():
-    told = [e for e in (*ALL, *lines()) if not (getattr(e, "client_id", None) or "").startswith("new-b")]
-    (one,) = detect(facts(told, MAIL)).findings
+    seen = [e for e in (*ALL, *lines()) if not (getattr(e, "client_id", None) or "").startswith("new-b")]
+    (one,) = detect(facts(seen, MAIL)).findings
     assert (one.certainty, one.measures["members"]) == (Certainty.PROVEN, 3)

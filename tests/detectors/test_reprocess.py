@@ -2,15 +2,18 @@
 
 import pytest
 from facts_builder import at, facts, log, settings
-from kafka_builder import GROUP, coordinator, held
+from kafka_builder import GROUP, client, coordinator, held
 from message_builder import fates
+from said import told
 
-from mqlab.detectors import reprocess_duplicates
+from mqlab.detectors.reprocess_duplicates import detect, say
 from mqlab.facts import Position
 from mqlab.findings import Certainty, Severity
 from mqlab.kafka.member_ledgers import ledgers
-from mqlab.kafka.redelivery import commit_gap
+from mqlab.kafka.redelivery import commit_gap, extra, repeats
+from mqlab.kafka.rows import Behind, Trigger
 from mqlab.rows import Batch, Client, Delivery, Tally
+from mqlab.words import room
 
 TOPIC = "invoices"
 A, B = "clients/a-processed.csv", "clients/b-processed.csv"
@@ -50,11 +53,16 @@ SCALED = coordinator(
 
 
 def found(*rows):
-    """(severity, certainty, extra copies) of each finding; else why not."""
-    result = reprocess_duplicates.detect(facts(*rows))
+    """(severity, certainty, extra copies) of each finding; else why it was rejected, what is missing, or clear."""
+    result = detect(facts(*rows))
     if result.findings:
         return [(f.severity, f.certainty, f.measures["duplicated_records"]) for f in result.findings]
-    return result.rejected or (f"missing {result.missing[0]}" if result.missing else "clear")
+    return result.rejected or result.missing or "clear"
+
+
+def after(repeats, trigger, behind=None, **more):
+    """What the statement says of repeats after a kind of change."""
+    return say("after", repeats=repeats, change=room("rebalances")("what", trigger=trigger, behind=behind), **more)
 
 
 MEMBERS = members("a", "b")
@@ -63,11 +71,11 @@ MANY = [handled(50, 900, A), handled(110, 900, A, B)]
 
 def test_records_of_two_members_before_a_change_were_handed_out_again():
     assert found(MEMBERS, SCALED, *MANY, commits(100), LOG) == [(Severity.CRITICAL, Certainty.PROVEN, 900)]
-    (finding,) = reprocess_duplicates.detect(facts(MEMBERS, SCALED, *MANY, LOG)).findings
+    (finding,) = detect(facts(MEMBERS, SCALED, *MANY, LOG)).findings
     assert finding.subject == "billing/invoices"
-    assert finding.started_at.timestamp() == at(120)
+    assert finding.started_at.timestamp() == at(123)
     assert finding.measures["records_handled"] == 1800
-    assert "900 of 1,800 records" in finding.statement
+    assert told(finding.statement).items() >= {"repeated_records": 900, "records_handled": 1800}.items()
     assert finding.evidence[0].text.startswith("Preparing to rebalance group billing")
 
 
@@ -80,10 +88,85 @@ TWICE = coordinator(
 
 def test_what_is_handled_again_follows_the_last_change_before_that_and_ends_with_it():
     again = [handled(50, 900, A), handled(110, 40, A, B, times=(115, 124)), handled(120, 8, A, B, times=(126, 151))]
-    (finding,) = reprocess_duplicates.detect(facts(MEMBERS, TWICE, *again, LOG)).findings
-    assert "40 after heartbeat expiry" in finding.statement
-    assert "8 after join" in finding.statement
+    (finding,) = detect(facts(MEMBERS, TWICE, *again, LOG)).findings
+    assert told(finding.statement)["after"] == [
+        after(40, Trigger.HEARTBEAT_EXPIRY),
+        after(8, Trigger.JOIN, Behind.START),
+    ]
     assert (finding.started_at.timestamp(), finding.ended_at.timestamp()) == (at(124), at(151))
+
+
+def behind(*rows):
+    """(trigger, behind, records) by change, and how many follow none."""
+    (known,) = repeats(facts(MEMBERS, LOG, *rows))
+    told = [(c.what.values["trigger"].value, c.what.values["behind"], n) for c, n in known.by_change.items()]
+    return [(trigger, cause and cause.value, n) for trigger, cause, n in told], known.extra - sum(n for *_, n in told)
+
+
+EXPELLED = coordinator(
+    f"{JOINED}\n10:02:00 expired {{b1}}\n10:02:00 preparing 1 removing member {{b1}} on heartbeat expiration\n"
+    "10:02:02 stable 2 1\n10:02:12.9 new {b2}\n"
+    "10:02:12.9 preparing 2 Adding new member {b2} with group instance id None\n10:02:15 stable 3 2"
+)
+GOT_A = client("a", "10:00:04.1 got invoices-1\n10:02:02.1 got invoices-0, invoices-1\n10:02:15.1 got invoices-1")
+GOT_B = client("b", "10:00:04.1 got invoices-0\n10:02:15.2 got invoices-0")
+
+
+@pytest.mark.parametrize(
+    ("again", "whose"),
+    [
+        (132.4, "heartbeat-expiry"),  # b, woken up, works off what it polled before it was expelled
+        (134.5, "heartbeat-expiry"),  # still so while the rebalance runs that it asked for itself
+        (135.3, "join"),  # from its own assignment on
+    ],
+)
+def test_a_member_that_is_out_of_the_group_works_off_its_old_poll(again, whose):
+    woken = handled(110, 4, A, B, times=(122.3, again))
+    assert [(trigger, n) for trigger, _, n in behind(EXPELLED, GOT_A, GOT_B, woken)[0]] == [(whose, 4)]
+
+
+def test_what_something_cost_is_what_was_handled_then_before_or_again():
+    known = facts(MEMBERS, LOG, EXPELLED, GOT_A, GOT_B, handled(110, 4, A, B, times=(122.3, 132.4)))
+    assert [extra(known, GROUP, at(a), at(b)) for a, b in ((122.9, 125), (125, 140), (123, 130), (60, 110))] == [
+        4,
+        4,
+        0,
+        0,
+    ]
+    assert extra(known, GROUP, at(100), at(140), without=[at(120)]) == 0
+
+
+def test_a_change_after_which_nobody_was_left_hands_nothing_out():
+    emptied = coordinator(
+        f"{JOINED}\n10:02:00 left {{a1}}\n10:02:00 preparing 1 removing member {{a1}} on LeaveGroup\n"
+        "10:02:00 empty 2\n10:02:09 new {c1}\n"
+        "10:02:09 preparing 2 Adding new member {c1} with group instance id None\n10:02:12 stable 3 1"
+    )
+    late = handled(110, 7, A, B, times=(112.5, 121.5)), handled(110, 9, A, B, times=(112.5, 133.5))
+    assert behind(emptied, *late) == ([("join", "start", 9)], 7)
+    assert behind(emptied, handled(110, 9, A, B)) == ([("join", "start", 9)], 0)
+
+
+def test_only_its_own_assignment_hands_a_member_something_out():
+    others = (
+        client("a", "10:00:04.1 got invoices-0\n10:02:03.1 got invoices-1"),
+        client("b", "10:00:04.1 got invoices-1"),
+    )
+    assert behind(SCALED, *others, handled(110, 5, A, A, times=(112.5, 130.5))) == ([], 5)
+    own = client("a", "10:00:04.1 got invoices-0\n10:02:03.1 got invoices-0, invoices-1")
+    assert behind(SCALED, *own, handled(110, 5, A, A, times=(112.5, 130.5))) == ([("join", "start", 5)], 0)
+
+
+SCALED_LATE = (
+    "\n10:02:00 new {c1}\n10:02:00 preparing 1 Adding new member {c1} with group instance id None\n"
+    "10:02:03.1 stable 2 3"
+)
+
+
+@pytest.mark.parametrize(("again", "of_it"), [(123.0, 5), (122.0, 0), (122.9, 0), (123.2, 5)])
+def test_only_ledgers_to_the_second_may_tell_a_time_early(again, of_it):
+    changed = coordinator(JOINED + SCALED_LATE)
+    assert behind(changed, handled(110, 5, A, B, times=(112, again)))[1] == 5 - of_it
 
 
 def test_what_was_handled_again_before_any_change_of_members_is_of_none():
@@ -92,9 +175,9 @@ def test_what_was_handled_again_before_any_change_of_members_is_of_none():
         handled(60, 300, A, A, B, times=(61, 62, 130)),
         handled(60, 500, A, A, times=(61, 62)),
     ]
-    (finding,) = reprocess_duplicates.detect(facts(MEMBERS, KILLED, *copies, LOG)).findings
+    (finding,) = detect(facts(MEMBERS, KILLED, *copies, LOG)).findings
     assert finding.certainty is Certainty.LIKELY
-    assert ": 300 after heartbeat expiry" in finding.statement
+    assert told(finding.statement)["after"] == [after(300, Trigger.HEARTBEAT_EXPIRY)]
 
 
 def test_each_time_beyond_the_first_counts():
@@ -123,11 +206,12 @@ def test_a_few_after_a_leave_that_nobody_explains_are_no_crash():
 def test_repeats_of_a_log_that_went_back_may_be_copies_of_its_producer():
     table = f"queue from to at over handled\n0 0 99 10:01:50 no {A}+{B}\n0 0 9 10:01:40 {{}} {A}"
     own = members("a", "b"), SCALED, handled(110, 100, A, B), LOG
-    for over, bound in (("yes", "at most "), ("no", "")):
+    for over, at_most in (("yes", True), ("no", False)):
         gone = fates(table.format(over), topic=TOPIC)
-        (finding,) = reprocess_duplicates.detect(facts(*own, gone)).findings
-        assert f": {bound}100 after join" in finding.statement
-        assert all(bound in place.why for place in finding.evidence if "handled again" in place.why)
+        (finding,) = detect(facts(*own, gone)).findings
+        assert told(finding.statement)["after"] == [after(100, Trigger.JOIN, Behind.START, at_most=at_most)]
+        again = [place.why for place in finding.evidence if place.why.key == "handled-again"]
+        assert {why.values["at_most"] for why in again} == {at_most}
 
 
 def test_what_was_committed_long_before_the_change_was_not_handed_out_for_it():
@@ -140,11 +224,11 @@ def test_copies_without_any_change_are_likely_only():
 
 
 def test_copies_of_which_nothing_but_ledgers_tells_cannot_be_judged():
-    assert found(MEMBERS, handled(110, 900, A, B), LOG).startswith("missing which partitions changed hands")
+    assert found(MEMBERS, handled(110, 900, A, B), LOG) == (say("no-changes"),)
 
 
 def test_one_member_that_notes_a_record_twice_without_a_change_is_its_own_retry():
-    assert found(MEMBERS, handled(110, 900, A, A), LOG).endswith("no partition changed hands: their own retries")
+    assert found(MEMBERS, handled(110, 900, A, A), LOG) == say("own-retries")
 
 
 def test_two_groups_that_read_one_topic_are_no_copies():
@@ -166,12 +250,33 @@ def test_ledgers_without_copies_are_clear():
 
 
 def test_without_ledgers_a_group_that_was_handed_over_cannot_be_judged_and_one_that_was_not_is_clear():
-    assert found(MEMBERS, SCALED, held(4, ("{a1}", "0")), LOG).startswith("missing what the members handled")
+    assert found(MEMBERS, SCALED, held(4, ("{a1}", "0")), LOG) == (say("no-ledgers"),)
     assert found(MEMBERS, coordinator(JOINED), LOG) == "clear"
 
 
 def test_commits_on_a_timer_only_are_told():
     rows = facts(MEMBERS, SCALED, *MANY, commits(60, 75, 90, 105), LOG)
     assert commit_gap(rows, GROUP, TOPIC) == 15
-    (finding,) = reprocess_duplicates.detect(rows).findings
+    (finding,) = detect(rows).findings
     assert finding.measures["commit_interval_seconds"] == pytest.approx(15)
+
+
+CRASHED = (coordinator(f"{JOINED}\n10:02:00 expired {{a1}}\n10:02:00 preparing 1 removing member {{a1}} on heartbeat "
+                       "expiration\n10:02:01 stable 2 1"),
+           client("a", "10:00:00 starting\n10:00:04 joined 1 {a1} range\n10:01:50 exited 137"))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "helps"),
+    [
+        ((KILLED, *MANY), {"outside"}),
+        ((KILLED, *MANY, commits(60, 62, 64, 66)), {"outside", "promptly"}),
+        ((SCALED, *MANY), set()),
+        ((SCALED, *MANY, commits(60, 62, 64, 66)), {"promptly"}),
+        ((SCALED, *MANY, commits(60, 75, 90, 105)), set()),
+        ((CRASHED, *MANY), {"killed"}),
+    ],
+)
+def test_a_commit_is_advised_only_to_who_could_have_made_it(rows, helps):
+    (finding,) = detect(facts(MEMBERS, LOG, *rows)).findings
+    assert {name for name in ("outside", "killed", "promptly") if finding.mitigate.values[name]} == helps

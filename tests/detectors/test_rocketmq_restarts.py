@@ -10,6 +10,7 @@ from group_builder import GROUP, broker_log, connected, listing
 
 from mqlab.detectors.rolling_restart import detect
 from mqlab.rocketmq.members import rounds
+from mqlab.words import room
 
 
 def comes(when, client, peer):
@@ -50,7 +51,8 @@ def test_members_that_unregister_and_come_again_are_released():
 
 @pytest.mark.parametrize("how", ["closed", "expired"])
 def test_members_whose_connection_ends_without_a_good_bye_are_not(how):
-    assert (ended(how).findings, ended(how).rejected) == ((), f"{GROUP}: 2 members ended without unregistering")
+    because = room("restarts")("not-unregistered", group=GROUP, members=2)
+    assert (ended(how).findings, ended(how).rejected) == ((), because)
 
 
 def test_listings_in_which_all_members_are_others_at_once_tell_of_no_release():

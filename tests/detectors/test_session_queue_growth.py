@@ -4,10 +4,11 @@ import pytest
 from facts_builder import at, episode, facts, ramp, series, settings
 from mqtt_builder import broker
 from mqtt_mail import mail, noted
+from said import told
 
-from mqlab.detectors.session_queue_growth import detect
+from mqlab.detectors.session_queue_growth import detect, say
 from mqlab.findings import Certainty
-from mqlab.mqtt.brokers import limit_told
+from mqlab.mqtt import brokers
 
 LOG = """
     10:00:00 - starting
@@ -50,10 +51,10 @@ def test_a_queue_that_grows_at_the_rate_of_its_messages_and_memory_with_it_is_pr
 
 def test_a_limit_of_zero_is_none_and_another_limit_beside_it_counts():
     (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), STORED, resident(1800))).findings
-    assert "no session's queue has a limit" in [e.why for e in one.evidence]
+    assert brokers.say("limit-line", unlimited=True) in [e.why for e in one.evidence]
     table = "at owner key value\n- - max_queued_messages 500\n- - max_queued_bytes 0"
     both = facts(log(), settings(table, "mosquitto.conf", scope="broker", origin="file"))
-    assert [e.why for e in limit_told(both, None)] == ["the limit of each session's queue"]
+    assert [e.why for e in brokers.limit_told(both, None)] == [brokers.say("limit-line")]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,14 @@ def test_it_goes_on_only_while_the_count_rises_to_the_end(legs, ends):
     (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), sys("mqtt.stored_messages", *legs, base=53))).findings
     assert one.ongoing is (ends is None)
     assert one.ended_at is None if ends is None else one.ended_at.timestamp() == at(ends)
+    assert ("goes_on" in told(one.statement), "until" in told(one.statement)) == (not ends, bool(ends))
+
+
+def test_a_repair_that_deletes_a_session_says_how_many_messages_it_throws_away():
+    (one,) = detect(facts(log(), UNLIMITED, MAIL, subscribed(), STORED)).findings
+    assert told(one.remedy)["queued_messages"] == 24_000
+    (other,) = detect(facts(log(), UNLIMITED, subscribed(), STORED[0])).findings
+    assert "queued_messages" not in told(other.remedy)
 
 
 def test_a_count_that_is_printed_only_when_it_changes_has_stopped_where_others_go_on():
@@ -110,16 +119,14 @@ def test_what_grows_for_nobody_or_not_for_long_is_none(rows):
 def test_a_queue_with_a_limit_does_not_grow_for_ever():
     usual = settings("at owner key value\n- - persistence true", "mosquitto.conf", scope="broker", origin="file")
     found = detect(facts(log(), subscribed(), usual, STORED, MAIL))
-    assert found.findings == ()
-    assert found.rejected == "the queue of job is limited to 1,000 messages"
+    assert (found.findings, found.rejected) == ((), say("limited", client="job", limit=1000))
 
 
 def test_without_the_brokers_configuration_nobody_knows_whether_its_queues_have_a_limit():
     found = detect(facts(log(), subscribed(), STORED, MAIL))
-    assert (found.findings, found.rejected) == ((), None)
-    assert found.missing == ("the limit of the queue of job: the broker's configuration",)
+    assert (found.findings, found.rejected, found.missing) == ((), None, (say("no-limit", client="job"),))
 
 
 def test_a_session_whose_subscriptions_nobody_tells_is_not_checked():
-    assert detect(facts(log(), UNLIMITED, STORED)).missing
+    assert detect(facts(log(), UNLIMITED, STORED)).missing == (say("no-subscriptions"),)
     assert detect(facts(subscribed(), MAIL)).findings == ()

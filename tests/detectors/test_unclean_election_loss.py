@@ -16,8 +16,12 @@ from message_builder import (
     leaders,
     of_brokers,
     of_topic,
+    read_yet,
+    undecided,
 )
+from said import told
 
+from mqlab.delivery import loss_mechanisms
 from mqlab.detectors import acks1_failover_loss, unclean_election_loss
 from mqlab.findings import CLEAR, Certainty, Severity
 from mqlab.rows import Shape
@@ -41,11 +45,11 @@ ALL = (TWO, BACK, CUT, SOLE, LOST, LEDGER, acks("all"), BROKERS)
 
 
 def found(*rows, rule=unclean_election_loss):
-    """(certainty, lost) of each finding; else why not."""
+    """(certainty, lost) of each finding; else why it was rejected, what is missing, or clear."""
     result = rule.detect(facts(*rows))
     if result.findings:
         return [(f.certainty, f.measures["lost_records"]) for f in result.findings]
-    return result.rejected or (f"missing {result.missing[0]}" if result.missing else "clear")
+    return result.rejected or result.missing or "clear"
 
 
 def test_what_a_replica_lacked_that_was_not_in_sync_is_lost_though_consumers_had_read_it():
@@ -53,9 +57,11 @@ def test_what_a_replica_lacked_that_was_not_in_sync_is_lost_though_consumers_had
     (finding,) = unclean_election_loss.detect(facts(*ALL)).findings
     assert finding.severity is Severity.CRITICAL
     assert finding.measures == {"lost_records": 54, "lost_records_read_before": 54, "acknowledged_records": 955}
-    assert "Broker 1, which was not in sync, became leader of orders-0 at offset 100" in finding.statement
-    assert "Consumers had read 54 of them before" in finding.statement
-    assert found(*ALL, rule=acks1_failover_loss) == "what orders-0 lost is explained by unclean-election-loss"
+    shown = told(finding.statement)
+    assert [shown[name] for name in ("leader", "subject", "queue", "offset")] == ["1", "orders", "0", 100]
+    assert shown["lost_records_read_before"] == 54
+    other = loss_mechanisms.say("other", topic="orders", queue="0", classes=["unclean-election-loss"])
+    assert found(*ALL, rule=acks1_failover_loss) == other
 
 
 def test_whatever_the_acks_an_unclean_election_is_the_mechanism():
@@ -72,13 +78,14 @@ def test_kraft_says_it_in_a_line():
 def test_an_eligible_replica_is_no_unclean_leader():
     change = "isr: [] -> [1], elr: [1] -> [], leader: -1 -> 1, leaderEpoch: 1 -> 2"
     rows = (TWO, BACK, LOST, LEDGER, kraft("10:04:59", "0", change), acks("all"), BROKERS)
-    assert found(*rows).startswith("missing")
+    assert found(*rows) == (undecided(read_yet("eligible"), "controller"),)
 
 
 def test_consumers_that_had_read_the_tail_show_that_its_leader_was_not_in_sync():
     assert found(TWO, BACK, LOST, LEDGER, BROKERS) == [(Certainty.LIKELY, 54)]
     off = of_brokers("unclean.leader.election.enable", "false")
-    assert found(TWO, BACK, LOST, LEDGER, off, BROKERS).startswith("missing the controller's log")
+    in_sync = read_yet("before", replicas=["3", "2", "1"])
+    assert found(TWO, BACK, LOST, LEDGER, off, BROKERS) == (undecided(in_sync, "controller"),)
 
 
 def test_an_unclean_election_of_a_replica_that_had_everything_loses_nothing():
@@ -86,7 +93,7 @@ def test_an_unclean_election_of_a_replica_that_had_everything_loses_nothing():
     whole = followers("at queue epoch broker from\n10:07:00 0 2 3 100")
     own = fates("queue from to at until\n0 0 99 10:00 10:04\n0 100 400 10:05:01 10:09")
     rows = (TWO, whole, kraft("10:04:59", "0", change), own, LEDGER, BROKERS)
-    assert found(*rows) == "the replica of orders-0 that was elected had every record"
+    assert found(*rows) == loss_mechanisms.say("complete", topic="orders", queue="0")
 
 
 def test_without_ids_offsets_and_what_was_visible_give_an_interval():
@@ -101,7 +108,7 @@ def test_without_ids_offsets_and_what_was_visible_give_an_interval():
 
 def test_elections_that_only_a_metric_counts_leave_open_what_they_lost():
     counted = series("broker.unclean_elections", [0, 0, 53], instance="kafka-1:7071")
-    assert found(counted, BROKERS).startswith("missing state-change.log")
+    assert found(counted, BROKERS) == (loss_mechanisms.say("ends", leaders=loss_mechanisms.LEADERS),)
     still = series("broker.unclean_elections", [0, 0, 0], instance="kafka-1:7071")
     assert found(still, BROKERS) == "clear"
 
@@ -167,8 +174,8 @@ def spoken(text):
 )
 def test_an_unclean_election_in_other_words_is_not_checked(text):
     result = unclean_election_loss.detect(replace(facts(BROKERS), shapes=(spoken(text),)))
-    assert result.missing
-    assert result.seen == "lines in words that no rule knows speak of an unclean election"
+    rule = unclean_election_loss
+    assert (result.missing, result.seen) == ((rule.say("no-ends"),), rule.say("spoken"))
     assert [(place.line, place.text) for place in result.evidence] == [(7, text)]
 
 

@@ -1,10 +1,13 @@
 """Writes that are refused for want of in-sync replicas: what failed, what is in the log all the same, what was lost."""
 
-from facts_builder import episode, facts, log, series
+from facts_builder import at, episode, facts, log, series
 from message_builder import BROKERS, SINK, acked, acks, controller, fates, leaders, of_topic, part
+from said import told
 
 from mqlab.detectors import under_min_isr
 from mqlab.findings import Certainty, Severity
+from mqlab.units import moment
+from mqlab.words import room
 
 PRODUCER = log("clients/gateway.log", "kafka-client-log")
 
@@ -30,25 +33,24 @@ MIN = of_topic("min.insync.replicas", "2")
 
 
 def found(*rows):
-    """(severity, certainty) of each finding; else why not."""
+    """(severity, certainty) of each finding; else why it was rejected, what is missing, or clear."""
     result = under_min_isr.detect(facts(*rows))
     if result.findings:
         return [(f.severity, f.certainty) for f in result.findings]
-    return result.rejected or (f"missing {result.missing[0]}" if result.missing else "clear")
+    return result.rejected or result.missing or "clear"
 
 
 def statement(*rows):
     """What the one finding says."""
     (finding,) = under_min_isr.detect(facts(*rows)).findings
-    return finding.statement
+    return told(finding.statement)
 
 
-FIVE = (
-    "5 writes with acks=all to orders (partition 0) were refused from 10:02:00 to 10:02:09 UTC for want of in-sync "
-    "replicas"
-)
-UNTOLD = "Whether these writes succeeded later is not in the material."
-TAKEN = "The producers sent them again until they were taken."
+SPAN = {"since": moment(at("10:02")), "until": moment(at("10:02:09"))}
+FIVE = {"refused_requests": 5, "topic": "orders", "partitions": ("0",), **SPAN}
+"""What became of them is not told."""
+TAKEN, WHOLE = {"taken": True}, {"whole": True}
+by = room("failed-records")
 
 
 def test_what_became_of_refused_writes_is_not_said_where_nothing_shows_it():
@@ -56,50 +58,47 @@ def test_what_became_of_refused_writes_is_not_said_where_nothing_shows_it():
     assert found(*rows) == [(Severity.WARNING, Certainty.PROVEN)]
     (finding,) = under_min_isr.detect(facts(*rows)).findings
     assert finding.measures == {"refused_requests": 5}
-    assert finding.statement == f"{FIVE}: in sync was 1, required are 2. {UNTOLD}"
+    assert told(finding.statement) == {**FIVE, "in_sync": "1", "required": 2}
 
 
 def test_one_write_is_told_with_its_moment():
     line = episode(
         "produce-retry", "10:02:00", "clients/gateway.log", topic="orders", queue="0", reason="NOT_ENOUGH_REPLICAS"
     )
-    assert statement(line, PRODUCER) == (
-        "1 write with acks=all to orders (partition 0) was refused at 10:02:00 UTC for want of in-sync replicas. "
-        f"{UNTOLD}"
-    )
+    once = {"refused_requests": 1, "once": True, "since": SPAN["since"]}
+    assert statement(line, PRODUCER) == {"topic": "orders", "partitions": ("0",), **once}
 
 
 def test_a_counter_of_errors_that_stands_still_shows_that_the_writes_were_taken():
     def errors(*values):
         return series("producer.record_errors", values, client_id="gateway", instance="g:1")
 
-    assert statement(refused(), errors(*[0] * 40), PRODUCER) == f"{FIVE}. {TAKEN}"
-    assert statement(refused(), errors(*[0] * 14), PRODUCER) == f"{FIVE}. {UNTOLD}"
-    assert statement(refused(), broker_says(), errors(*[0] * 40)).endswith(TAKEN)
-    assert statement(broker_says(), errors(*[0] * 40)).endswith(UNTOLD)
+    assert statement(refused(), errors(*[0] * 40), PRODUCER) == FIVE | TAKEN
+    assert statement(refused(), errors(*[0] * 14), PRODUCER) == FIVE
+    assert statement(refused(), broker_says(), errors(*[0] * 40))["taken"] is True
+    assert "taken" not in statement(broker_says(), errors(*[0] * 40))
 
 
 def test_a_ledger_with_an_answer_for_every_record_shows_it_too():
     sent = part("sent", 0, 400, "10:00", "10:20")
     done = fates("queue from to at until sent acked\n0 0 400 10:00 10:20 1 1")
     open_ends = (done, fates("from to messages at sent acked\n- - 30 10:02 1 0"))
-    assert statement(refused(), done, sent, acked(400), PRODUCER).startswith(f"{FIVE}. {TAKEN}")
-    assert UNTOLD in statement(refused(), open_ends, sent, acked(400), PRODUCER)
+    assert statement(refused(), done, sent, acked(400), PRODUCER) == FIVE | TAKEN
+    assert "taken" not in statement(refused(), open_ends, sent, acked(400), PRODUCER)
 
 
 def test_nothing_acknowledged_is_gone_only_where_ledgers_account_for_all_of_it():
     done = fates("queue from to at until acked handled\n0 0 400 10:00 10:20 1 sink")
     unread = fates("queue from to at until acked\n0 0 400 10:00 10:20 1")
-    whole = " Nothing that was acknowledged is gone from the log."
-    assert statement(refused(), done, acked(400), PRODUCER) == f"{FIVE}. {UNTOLD}{whole}"
-    assert statement(refused(), unread, acked(400), PRODUCER) == f"{FIVE}. {UNTOLD}"
+    assert statement(refused(), done, acked(400), PRODUCER) == FIVE | WHOLE
+    assert statement(refused(), unread, acked(400), PRODUCER) == FIVE
 
 
 def test_the_leaders_own_words_prove_it():
     assert found(broker_says(), BROKERS) == [(Severity.WARNING, Certainty.PROVEN)]
     (finding,) = under_min_isr.detect(facts(broker_says(), refused(), BROKERS)).findings
     assert finding.measures["refused_requests"] == 7
-    assert "required are 2" in finding.statement
+    assert told(finding.statement)["required"] == 2
 
 
 def test_without_the_in_sync_set_it_is_likely():
@@ -126,10 +125,8 @@ def test_failed_is_not_absent():
     (finding,) = under_min_isr.detect(facts(*rows)).findings
     measures = {"refused_requests": 5, "failed_records": 41, "failed_but_stored_records": 41, "lost_records": 0}
     assert finding.measures == measures
-    assert finding.statement.endswith(
-        "41 records were reported as failed (by the producer's ledger), 41 of them are in the log all the same. "
-        "Nothing that was acknowledged is gone from the log."
-    )
+    failed_of_ledger = {"failed_records": 41, "counted_by": by("ledger"), "failed_but_stored_records": 41}
+    assert told(finding.statement).items() >= {**failed_of_ledger, **WHOLE}.items()
 
 
 def test_records_that_failed_and_are_nowhere_were_dropped():
@@ -139,7 +136,7 @@ def test_records_that_failed_and_are_nowhere_were_dropped():
     (finding,) = under_min_isr.detect(facts(*rows)).findings
     assert (finding.measures["failed_records"], finding.measures["failed_but_stored_records"]) == (71, 41)
     assert finding.measures["dropped_records"] == 30
-    assert "and 30 were dropped" in finding.statement
+    assert told(finding.statement)["dropped_records"] == 30
 
 
 def test_nobody_is_told_to_have_dropped_what_nobody_looked_for():
@@ -153,7 +150,7 @@ def test_records_that_expired_count_as_failed_without_a_ledger():
     )
     (finding,) = under_min_isr.detect(facts(refused(), expired, PRODUCER)).findings
     assert finding.measures["failed_records"] == 409
-    assert "409 records were reported as failed (by lines of the producers' logs)." in finding.statement
+    assert told(finding.statement).items() >= {"failed_records": 409, "counted_by": by("lines")}.items()
     errors = series("producer.record_errors", [0, *[0] * 12, 200, *[412] * 20], client_id="gateway", instance="g:1")
     (counted,) = under_min_isr.detect(facts(refused(), expired, errors, PRODUCER)).findings
     assert counted.measures["failed_records"] == 412
@@ -174,8 +171,8 @@ def test_an_application_that_is_blocked_meanwhile_makes_it_critical():
 
 def test_a_partition_below_its_minimum_to_which_nobody_was_refused_is_no_incident():
     below = series("broker.under_min_isr_partitions", [0, 3, 0], instance="kafka-1:7071")
-    assert found(below, BROKERS).startswith("missing a log of the producers")
-    assert found(below, acks("1"), BROKERS) == "partitions were below min.insync.replicas, and no producer was refused"
+    assert found(below, BROKERS) == (under_min_isr.say("no-producers"),)
+    assert found(below, acks("1"), BROKERS) == under_min_isr.say("not-refused")
     assert found(series("broker.under_min_isr_partitions", [0, 0], instance="kafka-1:7071"), BROKERS) == "clear"
 
 

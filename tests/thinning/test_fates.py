@@ -4,6 +4,8 @@ import random
 from itertools import groupby
 
 import drawn_ledgers
+import polars as pl
+import pytest
 
 from mqlab.thinning import fates, ledgers
 
@@ -123,6 +125,35 @@ def test_what_was_handled_or_stored_without_a_key_is_the_message_acknowledged_th
         ("orders", "0", 2, 2, 3, True, 0, 1, 0, 1, False, ("dump",), ()),
         ("orders", "0", 2, 2, 3, True, 0, 1, 0, 1, True, (), ("early",)),
     ]
+
+
+def test_a_copy_that_was_handled_before_its_place_was_given_away_is_one_of_its_own_message():
+    """The answer to a first copy is lost, the producer sends again, and a failover takes both copies."""
+    acked = [("0", n, f"a{n}", 100 + n) for n in range(20)] + [("0", 25, "b", 130)]
+    lost = [("0", 20, "b", 125), ("0", 25, "b", 131)]
+    new = [("0", n, f"c{n}", 200 + n) for n in range(20, 26)]
+    rows = ledger("acked", "acked", acked + new) + ledger("read", "received", acked[:20] + lost + new)
+    assert [run for run in runs(rows) if run[9:11] != (1, False) or len(run[-1]) != 1] == [
+        ("orders", "0", 1, 25, 25, True, 0, 1, 0, 1, True, (), ("read", "read"))
+    ]
+    read = thinned("deliveries", rows).group_by(pl.col("sources").list.len()).agg(pl.col("messages").sum())
+    assert read.rows() == [(1, 28)], "each place and message was handled once"
+
+
+@pytest.mark.parametrize(("key", "before"), [("a3", 5), ("x", 90), ("a3", -5)])
+def test_an_id_that_fits_no_earlier_copy_is_that_of_the_place(key, before):
+    acked = [("0", n, f"a{n}", 300 + n) for n in range(20)]
+    read = [("0", n, f"a{n}" if n != 19 else key, 320 + n if n != 19 else 319 - before) for n in range(20)]
+    rows = ledger("acked", "acked", acked) + ledger("read", "received", read)
+    assert runs(rows) == [("orders", "0", 20, 0, 19, True, 0, 1, 0, 1, False, (), ("read",))]
+
+
+def test_places_that_held_several_messages_are_several_records():
+    acked = [("0", n, f"a{n}", 100 + n) for n in range(20)] + [("0", n, f"b{n}", 300 + n) for n in range(15, 20)]
+    read = [("0", n, f"a{n}", 200 + n) for n in range(20)] + [("0", n, f"b{n}", 400 + n) for n in range(10, 20)]
+    rows = ledger("acked", "acked", acked) + ledger("read", "received", read)
+    found = thinned("deliveries", rows).group_by(pl.col("sources").list.len().alias("n")).agg(pl.col("messages").sum())
+    assert sorted(found.rows()) == [(1, 20), (2, 5)], "10 to 14 were handled again, 15 to 19 are others"
 
 
 def test_a_status_tells_what_was_acknowledged_refused_or_left_open():

@@ -35,3 +35,12 @@ def test_a_message_is_told_with_every_ledger_that_notes_it():
         ("orders", "a/0", 110, ["c1", "c1"], 1),
         ("orders", "a/0", 110, ["c1", "c2"], 1),
     ]
+
+
+def test_messages_that_are_noted_again_within_the_same_seconds_are_dated_by_the_first_of_them():
+    same = [(100 + n / 4, "c1", 2 + n, "consumed", "a/0", n, f"k{n}") for n in range(3)]
+    same += [(110 + n / 4, "c2", 2 + n, "consumed", "a/0", n, f"k{n}") for n in (1, 2)]
+    same += [(105 + n, "c1", 9 + n, "consumed", "a/0", 9 + n, f"k{9 + n}") for n in range(4)]
+    drawn = rows([dict(zip(NAMES, row, strict=True), topic="orders") for row in same])
+    found = ledgers.thinned(drawn, ledgers.Known())["deliveries"].select("times", "messages").rows()
+    assert [row for row in found if row[0]] == [([100_250_000, 110_250_000], 2)]

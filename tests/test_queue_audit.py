@@ -1,9 +1,10 @@
 """What RocketMQ groups handled, by the ledgers of those who sent and consumed."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from facts_builder import at, episode, facts, positions
+from facts_builder import at, episode, facts, log, positions
 from group_builder import broker_log, connected
 from message_builder import fates, part
 
@@ -148,3 +149,11 @@ def test_an_end_of_a_queue_that_is_not_known_is_asked_for_in_the_words_of_its_br
     (asked,) = one.missing[:1]
     assert asked == "mqadmin topicStatus of orders after the last acknowledgement: whether the log holds it"
     assert any("topicStatus" in command for command in commands_for([asked]))
+
+
+@pytest.mark.parametrize(("software", "key"), [("rocketmq", "queue-end"), ("kafka", "went-back")])
+def test_queues_that_ledgers_number_are_those_of_the_software_that_is_there(software, key):
+    rows = fates("queue from to at sent acked\n0 0 99 10:00 1 1")
+    noted = part("sent", 0, 99, "10:00", "10:20", queue="0", source=NOTED)
+    (one,) = audits(facts(noted, rows, replace(log("logs/broker.log"), software=software)))
+    assert one.missing[0].key == key

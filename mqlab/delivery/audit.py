@@ -109,7 +109,8 @@ def _missing_of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:
         yield say("acknowledged")
         return
     if any(row.queue and not _accounted(facts, row) for row in log):
-        queues = any("/" in row.queue for row in log)
+        software = {c.software for c in facts.coverage}
+        queues = any("/" in row.queue for row in log) or ("rocketmq" in software and "kafka" not in software)
         yield say("queue-end", topic=log[0].topic) if queues else say("went-back")
     unplaced = {row.topic for row in log if not row.queue}
     nowhere = sum(

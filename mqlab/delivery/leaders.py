@@ -210,7 +210,6 @@ def single_copies(facts: Facts) -> bool:
     return bool(sets and lacking) and not any(lacking) and all(len(row.isr) == 1 for row in sets)
 
 
-@per_facts
 def one_broker(facts: Facts) -> bool:
     """Nobody but one broker is known, and it holds the only copy of every partition: none can take over from it."""
     sets = {row.isr for rows in in_sync(facts).values() for row in rows}

@@ -287,9 +287,8 @@ def missing_ledgers(facts: Facts) -> tuple[str, ...]:
 
 def gone_past(facts: Facts, loss: GroupLoss) -> float | None:
     """When the group was first seen to be behind one of them; None where no position of it was."""
-    seen = [
-        mark.at for one in loss.losses if one.last_offset is not None
-        for mark in offsets(facts, loss.group, loss.topic, one.queue).committed
-        if mark.offset > one.last_offset and mark.at >= (one.since or mark.at)
-    ]  # fmt: skip
+    seen = []
+    for one in loss.losses:
+        marks = offsets(facts, loss.group, loss.topic, one.queue).committed
+        seen += [m.at for m in marks if m.offset > (one.last_offset or 0) and m.at >= (one.since or m.at)]
     return min(seen, default=None)

@@ -17,8 +17,7 @@ from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import interrupted
 from mqlab.kafka import poll_timeout
-from mqlab.kafka.held_records import gone_past, held_records
-from mqlab.kafka.stuck_records import Stuck, many_fail, stuck_records
+from mqlab.kafka.stuck_records import Stuck, gone_past, many_fail, stuck_records
 from mqlab.rows import GRID
 from mqlab.shared.lag import LEAST, growth
 from mqlab.shared.outages import outage
@@ -41,7 +40,7 @@ _LATE = ("poll-interval-exceeded", "consumer-offline")
 
 def detect(facts: Facts) -> Result:
     """One finding for each record."""
-    tried = (*stuck_records(facts), *held_records(facts))
+    tried = stuck_records(facts)
     alone = [stuck for stuck in tried if not many_fail(facts, stuck)]
     poison = [stuck for stuck in alone if not _lacks(facts, stuck)]
     if poison:

@@ -16,7 +16,6 @@ from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import CLOSED
 from mqlab.kafka.restarts import NEAR, stopped_at
 from mqlab.kafka.rows import End, Life
-from mqlab.memo import per_facts
 from mqlab.shared.benign_lines import RESTART
 
 BEGIN = 10.0
@@ -44,7 +43,6 @@ class Coming:
     evidence: tuple[Evidence, ...]
 
 
-@per_facts
 def comings(facts: Facts, group: str) -> tuple[Coming, ...]:
     """All of them, by time."""
     every = sorted(_each(facts, group), key=lambda one: (one.what, one.since, one.members))

@@ -305,12 +305,14 @@ def _nearest(lines: Lines, line: Episode, ended: Sequence[Span]) -> Span | None:
     at = timed_out(line)
     first = bisect_left(ended, at - ONCE, key=lambda s: s.until or 0.0)
     last = bisect_right(ended, at + ONCE, key=lambda s: s.until or 0.0)
-    near = [
-        s for s in ended[first:last]
-        if (s.since or s.seen) <= at + CLOCKS and _fits(line, s)
-        and not any(e.kind == "app-stopping" for e in between(lines.of(s.client_id), at, s.until or at))
-    ]  # fmt: skip
+    near = [s for s in ended[first:last] if (s.since or s.seen) <= at + CLOCKS and _fits(line, s)]
+    near = [s for s in near if not _stopped_between(lines, s, at)]
     return min(near, key=lambda s: (abs((s.until or 0.0) - at), s.seen), default=None)
+
+
+def _stopped_between(lines: Lines, span: Span, at: float) -> bool:
+    """Its application said that it stops, after *at* and before the life of its member ended."""
+    return any(e.kind == "app-stopping" for e in between(lines.of(span.client_id), at, span.until or at))
 
 
 def _timed_out(facts: Facts, lines: Lines, line: Episode, ended: Sequence[Span], began: Sequence[float]) -> Span | None:

@@ -15,7 +15,6 @@ from math import inf
 from mqlab import words
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import TrafficLedger
-from mqlab.memo import per_facts
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, configured, counters, failures, flows
 from mqlab.shared.benign_lines import RESTART, STARTING
@@ -141,7 +140,6 @@ def harmless(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
     return None
 
 
-@per_facts
 def _restarts(facts: Facts) -> tuple[tuple[float, float], ...]:
     """Times around restarts of brokers; of a start with which a log begins, that before it: it is no restart."""
     begins = {c.source: c.first_at for c in facts.coverage if c.first_at is not None}

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts
-from mqlab.kafka.groups import topics
+from mqlab.kafka.groups import groups, topics
+from mqlab.kafka.log_lines import homes
 from mqlab.memo import per_facts
 from mqlab.shared import actors
 from mqlab.shared.lag import LEAST
@@ -150,9 +151,10 @@ def _clients_stuck(facts: Facts, told: Sequence[Episode]) -> Mapping[str, int]:
 
 
 def _group(facts: Facts, topic: str, told: Sequence[Episode]) -> str | None:
-    """The group of those who tried: as their logs name it, else the only one that reads the topic."""
+    """The group of those who tried: as their logs name it, else whose logs these are, or the only one that reads it."""
     sources = {e.source for e in told}
     named = {e.group for e in told if e.group} or {e.group for e in facts.episodes if e.source in sources and e.group}
+    named = named or {group for group in groups(facts) if sources & homes(facts, group).keys()}
     reading = named or {group for group, name in topics(facts) if name == topic}
     return next(iter(reading)) if len(reading) == 1 else None
 

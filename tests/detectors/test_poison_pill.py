@@ -1,5 +1,7 @@
 """One record that fails again and again, and what only looks like it."""
 
+from dataclasses import replace
+
 import pytest
 from facts_builder import at, episode, facts, log, settings, version
 from kafka_builder import client, coordinator
@@ -254,3 +256,12 @@ def test_a_short_retry_or_one_that_holds_no_partition_of_several_is_no_stall(row
     result = poison_pill_stall.detect(facts(*rows, LOG, client("a", "10:00:00 joining")))
     assert result.findings == ()
     assert result.rejected
+
+
+def test_of_two_groups_that_read_the_topic_that_one_is_held_up_whose_log_it_is():
+    """Lines of the application name neither a group nor a client; its settings are in the same log."""
+    bare = [replace(line, group=None, client_id=None) for line in fails(101, 139)]
+    other = [replace(p, group="stats", source=p.source + "2") for n in range(4) for p in partition(n, owner="s")]
+    ours = settings(f"at owner key value\n09:59 a group.id {GROUP}", "clients/a.log", scope="consumer")
+    began = (client("a", "09:59:58 starting"), coordinator("10:00:00 new {a1}"))
+    assert found(passed(3, 1000, 140), *MOVING, other, bare, ours, began, LOG) == PROVEN

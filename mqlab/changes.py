@@ -12,7 +12,10 @@ from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Change
 from mqlab.kafka.comings import What, comings
 from mqlab.kafka.groups import groups
+from mqlab.mqtt import absences
+from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.connections import by_client
+from mqlab.mqtt.explained import unheard
 from mqlab.mqtt.sessions import offline_sessions
 from mqlab.mqtt.subscriptions import share_groups
 from mqlab.rocketmq.eras import member_changes
@@ -159,12 +162,12 @@ _BEGIN = 10.0
 """Seconds after the first connection in which clients belong to the start of what is watched: a client that is refused
 once while the broker starts is back by then (first waits of any library: 1, 2, 4 s)."""
 _MOST = 12
-"""Clients that come later; more of them are a crowd, not a change of who is there. Judgement, no default behind it:
-what fits on a screen."""
+"""Clients that come later, or miss messages; more of them are a crowd, not a change of who is there. Judgement, no
+default behind it: what fits on a screen."""
 
 
 def _mqtt(facts: Facts) -> Iterator[Change]:
-    """One change for each new start of a broker, each client that is new, and each session that is left behind."""
+    """Each new start of a broker, each client that is new, that left its session behind, or that missed messages."""
     for start in _starts(facts, "broker-starting"):
         name = say("mqtt-broker", release=start.reason or None)
         yield Change(start.first_at, name, None, say("starting"), (start.first,))
@@ -172,6 +175,16 @@ def _mqtt(facts: Facts) -> Iterator[Change]:
     for session in offline_sessions(facts):
         name = say("client", client=session.client_id)
         yield Change(session.since, name, say("connected"), say("away"), session.evidence[-1:])
+    yield from _missed(facts)
+
+
+def _missed(facts: Facts) -> Iterator[Change]:
+    """Clients that were not connected, and missed messages that nobody kept for them."""
+    lost = [(own.clients, [(r.first_at, r.last_at) for r in unheard(facts, own)]) for own in accounts(facts)]
+    away = sorted({a for clients, at in lost for a in absences.spans(facts, clients, at)}, key=lambda a: a.since)
+    for one in away if len(away) <= _MOST else ():
+        after = say("absent", until=one.until)
+        yield Change(one.since, say("client", client=one.client_id), say("connected"), after, one.evidence)
 
 
 def _came(facts: Facts) -> Iterator[Change]:

@@ -14,6 +14,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.hypotheses import is_likely
 from mqlab.known_errors import known_errors
+from mqlab.mqtt.chain_stages import Whereabouts
 from mqlab.notes import IncidentNotes
 from mqlab.scope import SYSTEMS
 from mqlab.units import Interval
@@ -105,7 +106,8 @@ def _of_none(diagnosis: Diagnosis) -> str:
         return say("healthy", clear=len(diagnosis.clear), systems=names, watched=material.watched)
     first = next(iter(verdict.hypotheses), None)
     if first is None:
-        return say("undetermined", symptoms=len(diagnosis.symptoms))
+        missed = [g.messages for way in diagnosis.chains for g in way.gaps if g.where is Whereabouts.ABSENT]
+        return say("undetermined", symptoms=len(diagnosis.symptoms), missed=max(missed, default=None))
     if not is_likely(verdict.hypotheses):
         return say("undetermined", maybe=cause(first.incident))
     return say("undetermined", calm=first.incident == "healthy", likely=cause(first.incident))

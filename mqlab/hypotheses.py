@@ -36,11 +36,12 @@ from mqlab.marks import (
     waiting,
     worded,
 )
+from mqlab.mqtt.ruled_out import MISSING, ruled_out
 from mqlab.plugins import remembered
 from mqlab.scope import LONG, RULES, anything, broker_products
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.sources import Role
-from mqlab.symptoms.unexplained import Symptom, explained, trouble
+from mqlab.symptoms.unexplained import UNHEARD, Symptom, explained, trouble
 from mqlab.traces import traces
 from mqlab.wordings import wordings
 from mqlab.words import room
@@ -112,7 +113,7 @@ def hypotheses(
     told = (*of_events(facts, known), *waiting(facts, known), *suspected(results), *broken(facts, known))
     seen = traced(facts, known)
     kinds = {mark.kind for mark in told} | {mark.kind.partition(": ")[0] for mark in seen}
-    named = (*told, *seen, *of_symptoms(symptoms, kinds))
+    named = (*told, *seen, *of_symptoms(symptoms, kinds | {UNHEARD}))
     marks = (*named, *worded(facts))
     ranked = _ranked(facts, marks, results, systems)
     ranked = sorted(
@@ -121,7 +122,8 @@ def hypotheses(
     slugs = [hypothesis.incident for _, hypothesis in ranked]
     ranked = [entry for place, entry in enumerate(ranked) if entry[1].incident not in slugs[:place]]
     with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
-    likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
+    most = max(with_signs, _ALTERNATIVES - len(ruled_out(facts)))  # none without a sign instead of what is ruled out
+    likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, most)])
     often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
     loud = any(_is_loud(facts, mark) or _points_to_harm(mark) for mark in named)
     is_calm = not (symptoms or often or loud or complaints(facts))
@@ -165,12 +167,14 @@ def _ranked(
     facts: Facts, marks: Sequence[Mark], results: Mapping[str, Result], systems: frozenset[str]
 ) -> list[_Ranked]:
     """Classes that *marks* tell of, each with its rank, the likeliest first."""
-    every = sum(mark.lines for mark in marks)
+    every, excluded = sum(mark.lines for mark in marks), ruled_out(facts)
     ranked: list[_Ranked] = []
     for slug, incident in INCIDENTS.items():
         result = results.get(slug, Result())
         own = [mark for mark in marks if mark.kind in (slug, *signs(slug))]
         ours = [mark for mark in marks if mark in own or mark.kind in incident.accounts_for]
+        if slug in excluded and {mark.kind for mark in own} <= {MISSING}:
+            continue
         outright = any(mark.kind.startswith((PREFIX, WORDED, *OF_ANYTHING)) for mark in own)
         if ours and (outright or systems & incident.anywhere) and not (slug in _TAKING_OVER and one_broker(facts)):
             settled = bool(result.rejected) or found_nothing(result)

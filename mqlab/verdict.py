@@ -20,13 +20,14 @@ from mqlab.logs import explosion
 from mqlab.marks import complaints
 from mqlab.mqtt.chain import ways
 from mqlab.mqtt.chain_apart import explained
+from mqlab.mqtt.chain_stages import GONE
 from mqlab.narrowing import narrowed
 from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
 from mqlab.repairs import after_its_end, with_repairs
 from mqlab.rows import Coverage, Passage
 from mqlab.sources import COPY
 from mqlab.symptoms import change_points
-from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
+from mqlab.symptoms.unexplained import UNHEARD, Symptom, trouble, unexplained
 from mqlab.units import is_dateless
 from mqlab.words import listed
 
@@ -64,7 +65,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r)),
         not_checked=_not_checked(facts, results, present),
         changes=tuple(replace(c, at=None) if c.at and is_dateless(c.at) else c for c in happened),
-        symptoms=tuple(s.text for s in left[:5]),
+        symptoms=tuple([s.text for s in left if s.kind != UNHEARD][:5]),
         gaps=_gaps(facts, findings),
         chains=explained(ways(facts), [f for f in findings if _of_mqtt(f)]),
         risers=change_points.risers_beside(facts, next(iter(findings), None)) if "mqtt" in present else (),
@@ -172,7 +173,8 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         return Verdict(lead.incident, lead.certainty, lead.statement, tuple(f.id for f in findings if f is not lead))
     also = tuple(f.id for f in findings)
     if left:
-        told = say("unexplained", symptoms=len(left), first=left[0].text)
+        open_ = [s for s in left if s.kind != UNHEARD]
+        told = say("unexplained", symptoms=len(open_), first=open_[0].text) if open_ else ""
         return Verdict("undetermined", None, _with_intact(facts, told), also)
     # Queues that stand still are symptoms of their own, where they do so for long enough.
     seen = [m for m in hypotheses.traced(facts, findings) if m.kind in trouble() and not m.kind.startswith(_BACKLOG)]
@@ -191,8 +193,9 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
 
 
 def _with_intact(facts: Facts, told: str) -> str:
-    """What is *told*, and which topics are known to have lost nothing."""
-    return listed(filter(None, (told, intact(audits(facts)))), " ")
+    """What is *told*, and which topics are known to have lost nothing, if nothing was lost on its way to them."""
+    gone = any(gap.where in GONE and gap.low for way in ways(facts) for gap in way.gaps)
+    return listed(filter(None, (told, "" if gone else intact(audits(facts)))), " ")
 
 
 def _weighed(
@@ -204,7 +207,8 @@ def _weighed(
         present = scope.systems(facts)
         return replace(verdict, hypotheses=hypotheses.beside(facts, findings, results, present)) if serious else verdict
     ranked = hypotheses.hypotheses(facts, findings, left, results, scope.systems(facts))
-    told = (hypotheses.sentence(ranked), scope.ungathered(facts), _read(facts, ranked), verdict.statement)
+    unheard = [say("unheard", symptom=s.text) for s in left if s.kind == UNHEARD]
+    told = (*unheard, hypotheses.sentence(ranked), scope.ungathered(facts), _read(facts, ranked), verdict.statement)
     return replace(verdict, statement=listed(filter(None, told), " "), hypotheses=ranked)
 
 

@@ -10,7 +10,7 @@ from mqlab.clocks.offsets import corrected
 from mqlab.findings import Certainty, Evidence, finding
 from mqlab.models.mqtt import NEWEST
 from mqlab.mqtt.brokers import SKEW
-from mqlab.mqtt.chain import chains, within_mqtt
+from mqlab.mqtt.chain import chains, ways, within_mqtt
 from mqlab.mqtt.chain_apart import explained
 from mqlab.mqtt.chain_stages import Step, Whereabouts
 from mqlab.mqtt.queue_drops import calm, queue_cases
@@ -20,7 +20,8 @@ from mqlab.words import room
 
 FILES = {
     "gateway": "clients/published-gateway.csv", "b1": "clients/forwarded-b1.csv", "b2": "clients/forwarded-b2.csv",
-    "sink": "clients/sink-consumed.csv", "board": "clients/received-board.csv", "copier": "clients/received-copier.csv",
+    "acks": "clients/b1-acked.csv", "sink": "clients/sink-consumed.csv", "board": "clients/received-board.csv",
+    "copier": "clients/received-copier.csv", "handled": "clients/processed-board.csv",
 }  # fmt: skip
 GROUP = "$share/kbridge/plant/#"
 say = room("chain")
@@ -117,6 +118,63 @@ def test_the_broker_s_store_bounds_what_is_in_the_queue():
     store = series("mqtt.stored_messages", [50, 52, 400, 1452], start=50, step=180)
     (chain,) = chains(facts(ONE_DEAD, store))
     assert gaps(chain) == [("taken", Whereabouts.QUEUED, "b1", 1600, 1402, 1600)]
+
+
+def acked(last, *, queue="0", topic="orders"):
+    """The ledger of what Kafka acknowledged to the bridge."""
+    line = Evidence(FILES["acks"], 3, f"{queue},{last}")
+    return Part(FILES["acks"], "acked", "name", "b1", None, topic, queue, last + 1, last + 1, 0, last,
+                at(0), at(600), line, line)  # fmt: skip
+
+
+ENDS = positions("at group topic queue committed end\n10:04:55 etl orders 0 900 1007")
+TAKEN = messages("""
+    at       until    count noted
+    10:00:05 10:04:59 1000  b1+acks+sink
+    10:05:00 10:05:09 10    b1+acks
+""")
+B1 = broker("10:00:00 b1 connected 10.0.0.1:1001 k30 c1\n10:10:00 x connected 10.0.0.3:1003 k30 c1")
+
+
+def test_what_the_log_acknowledged_to_the_bridge_is_stored_and_waits():
+    own = (TAKEN, B1, sink(999), ENDS, noted("b1", "10:00:05", [10] * 30),
+           noted("acks", "10:00:05", [10] * 30, role="acked"))  # fmt: skip
+    (chain,) = chains(facts(own, acked(1009)))
+    assert [stage[:5] for stage in stages(chain)[2:]] == [
+        ("taken", "b1", 1010, 1010, 1010), ("stored", "", 1010, 1010, 1010), ("handled", "etl", 1000, 1000, 1000),
+    ]  # fmt: skip
+    assert gaps(chain) == [("handled", Whereabouts.PENDING, "etl", 10, 10, 10)]
+    assert chain.gaps[0].evidence[0].source == FILES["acks"]
+    assert not [way for way in ways(facts(own, acked(1009))) if way.system is None]
+    (other,) = chains(facts(own, acked(1009, topic="invoices")))
+    assert stages(other)[3] == ("stored", "", 1000, 1000, 1010, 0)
+
+
+def test_messages_of_topics_that_are_for_nobody_here_are_counted():
+    here, there = messages("at until count noted\n10:00:05 10:04:59 100 board"), messages(
+        "at until count noted\n10:00:05 10:04:59 30 -", topic="dock/temp"
+    )  # fmt: skip
+    both = ((*here[0], *there[0]), (*here[1], *there[1]))
+    (note,) = within_mqtt(facts(both, BOARD, noted("board", "10:00:05", [10] * 30))).notes
+    assert note == say("for-nobody", messages=30)
+    wanted = facts(both, BOARD, subscribed("board", name="#"), noted("board", "10:00:05", [10] * 30))
+    assert within_mqtt(wanted).notes == ()
+    assert within_mqtt(facts(there)).notes == ()
+
+
+def test_what_a_client_notes_twice_it_received_once():
+    rows = messages("""
+        at       until    count noted
+        10:00:05 10:04:59 1000  board+handled
+        10:05:00 10:05:09 10    -
+        10:05:10 10:09:59 100   board+handled
+    """)
+    own = facts(
+        rows, noted("board", "10:00:05", [10] * 60), noted("handled", "10:00:05", [10] * 60, role="processed"), BOARD
+    )
+    way = within_mqtt(own)
+    assert [s for s in stages(way) if s[0] == "taken"] == [("taken", "board", 1100, 1100, 1100, 0)]
+    assert gaps(way) == [("taken", Whereabouts.UNKNOWN, "board", 10, 10, 10)]
 
 
 def test_what_a_full_queue_threw_away_is_not_in_it():
@@ -615,6 +673,38 @@ def test_a_counter_that_does_not_cover_all_that_is_missing_leaves_the_rest_open(
     assert gaps(way) == [
         ("taken", Whereabouts.DROPPED, "board", 50, 50, 50), ("taken", Whereabouts.UNKNOWN, "board", 30, 0, 30),
     ]  # fmt: skip
+
+
+def test_only_the_counter_of_the_client_s_own_broker_counts_what_its_queue_lost():
+    here = broker("10:00:00 board connected 10.0.0.9:1001 k30 c0\n10:10:00 x connected 10.0.0.3:1003 k30 c1",
+                  "logs/plant.log")  # fmt: skip
+    there = broker("10:00:00 y connected 10.0.0.8:1001 k30 c1\n10:10:00 y normal", "logs/office.log")
+    counts = {
+        name: series("mqtt.publish_dropped", values, start=300, step=100, source=f"metrics/sys-topics-{name}.log")
+        for name, values in (("plant", [0, 30, 30]), ("office", [0, 80, 80]))
+    }
+    line = episode("session-queue-dropping", "10:05:01", "logs/plant.log", client_id="board", system="mqtt")
+    way = within_mqtt(facts(HOLE, here, there, subscribed("board", name="plant/#"), line, tuple(counts.values())))
+    assert gaps(way)[0] == ("taken", Whereabouts.DROPPED, "board", 30, 30, 30)
+    assert {e.source for g in way.gaps for e in g.evidence} & {s.source for s in counts.values()} == {
+        counts["plant"].source
+    }
+    other = within_mqtt(facts(HOLE, here, there, subscribed("board", name="plant/#"), line, counts["office"]))
+    assert gaps(other)[0][3:] == (80, 1, 80)
+    assert other.gaps[0].how == say("dropped-uncounted")
+
+
+def test_what_a_broker_counted_before_it_was_restarted_counts():
+    counter = series("mqtt.publish_dropped", [40, 60, 0], start=100, step=100)
+    way = within_mqtt(facts(HOLE, BOARD, subscribed("board", name="plant/#"), full("10:05:01"), counter))
+    assert (gaps(way)[0], way.gaps[0].how) == (
+        ("taken", Whereabouts.DROPPED, "board", 60, 1, 60), say("dropped-stands", dropped=60)
+    )  # fmt: skip
+
+
+def test_a_queue_that_was_full_long_before_need_not_have_dropped_what_is_missing():
+    way = within_mqtt(facts(HOLE, BOARD, subscribed("board", name="plant/#"), full("10:01:00")))
+    assert gaps(way) == [("taken", Whereabouts.DROPPED, "board", 80, 0, 80)]
 
 
 EARLIER = messages("""

@@ -6,6 +6,7 @@ import pytest
 from facts_builder import at, episode, facts, log, positions, ramp, series, settings, version
 
 from mqlab import scope
+from mqlab.delivery.risk_rates import listed, say
 from mqlab.delivery.risks import risks
 from mqlab.findings import Certainty, Evidence, Result, Severity
 from mqlab.rows import Part
@@ -154,6 +155,36 @@ def test_what_nobody_set_is_told_as_a_default():
         ("enable.auto.commit", "true (default)"),
         ("auto.offset.reset", "latest (default)"),
     ]
+
+
+def in_file(owner, folder, **values):
+    rows = "".join(f"- {owner} {key.replace('_', '.')} {value}\n" for key, value in values.items())
+    return settings(
+        f"at owner key value\n{rows}", f"configs/{folder}/consumer.properties", scope="consumer", origin="file"
+    )
+
+
+def test_what_a_file_does_not_set_its_application_may():
+    given = facts(in_file("a", "one", max_poll_records=100), in_file("b", "two", max_poll_records=100), COMMITS)
+    files = ("configs/one/consumer.properties", "configs/two/consumer.properties")
+    assert [(r.setting, r.who, r.value) for r in risks(given)] == [
+        ("enable.auto.commit", listed(["a", "b"]), say("not-set-in", value="true", files=files)),
+        ("auto.offset.reset", listed(["a", "b"]), say("not-set-in", value="latest", files=files)),
+    ]
+
+
+def test_what_a_file_sets_is_told_as_it_stands_and_apart_from_what_another_does_not():
+    given = facts(in_file("a", "one", enable_auto_commit="true"), in_file("b", "two", max_poll_records=500), COMMITS)
+    assert [(r.who, r.value) for r in risks(given) if r.setting == "enable.auto.commit"] == [
+        (listed(["a"]), "true"),
+        (listed(["b"]), say("not-set-in", value="true", files=("configs/two/consumer.properties",))),
+    ]
+
+
+def test_what_a_client_prints_is_all_that_it_has():
+    printed = settings("at owner key value\n10:00 a max.poll.records 100", "a.log", scope="consumer")
+    given = facts(in_file("a", "one", group_id="billing"), printed, COMMITS)
+    assert [r.value for r in risks(given)] == [say("default", value="true"), say("default", value="latest")]
 
 
 def test_consumers_that_commit_by_themselves_are_no_row():

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
+from typing import TypeGuard
 
 from mqlab.delivery import durability
 from mqlab.delivery.risk_rates import (
@@ -41,6 +42,7 @@ from mqlab.models.kafka_defaults import Version
 from mqlab.shared import configured
 from mqlab.shared.configured import Value
 from mqlab.shared.queues import totals
+from mqlab.words import Text
 from mqlab.words.filling import Value as Shown
 
 
@@ -71,7 +73,7 @@ def group_of(facts: Facts, owner: str) -> str | None:
 def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
     lines = [e for e in facts.of_kind("handed-over") if e.value_max and client_of(facts, group or "", e) == owner]
     waiting = sorted(lines, key=lambda e: (-(e.value_max or 0.0), e.first_at or 0.0))
-    whose = ("enable.auto.commit", "consumer", owner, auto)
+    whose = ("enable.auto.commit", "consumer", owner, _known(facts, "consumer", owner, auto))
     if waiting:
         most = round(waiting[0].value_max or 0)
         likely = round(median(e.value_max or 0.0 for e in waiting))
@@ -91,7 +93,8 @@ def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
     if value is None or value.value != "latest":
         return
     read = {topic: queues for (name, topic), queues in groups.topics(facts).items() if name == group}
-    whose, incident = ("auto.offset.reset", "consumer", owner, value), "offset-reset-loss"
+    whose = ("auto.offset.reset", "consumer", owner, _known(facts, "consumer", owner, value))
+    incident = "offset-reset-loss"
     if read:
         seen = {topic: [behind for _, behind, _ in totals(queues)] for topic, queues in read.items()}
         waited = [say("waited", topic=topic, records=max(each)) for topic, each in seen.items() if each]
@@ -101,6 +104,15 @@ def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
     held |= {p.topic for p in facts.positions if p.group == group}
     rate = of_topics(facts, sorted(held)) if group else None
     yield risk("no-offsets", whose, incident, (None, None), _places(value), rate=told(rate))
+
+
+def _known(facts: Facts, scope: str, owner: str | None, value: Value) -> Value | Text:
+    """*value*; where only files tell of that client, its application may set what they do not."""
+    own = [s for s in facts.settings if (s.scope, s.owner) == (scope, owner)]
+    files = tuple(sorted({s.source for s in own if s.origin == "file"}))
+    if value.setting is not None or not files or any(s.origin == "printed" for s in own):
+        return value
+    return say(_UNSET, value=value.value, files=files)
 
 
 def _of(facts: Facts, owner: str, key: str) -> Value | None:
@@ -117,6 +129,7 @@ ReplicaManager looks each half of that time (isr-expiration)."""
 _NO_EFFECT = (Version(3, 0), Version(3, 1))
 """Releases that print enable.idempotence = true without having it (KAFKA-13598)."""
 _FAILOVER = "acks1-failover-loss"
+_UNSET = "not-set-in"
 _KEYS = ("acks", "retries", "max.in.flight.requests.per.connection", "enable.idempotence")
 
 
@@ -142,7 +155,8 @@ def _acks(facts: Facts, owner: str | None) -> Iterator[Risk]:
         return
     rate = of_producer(facts, owner)
     if value.value == "0":
-        yield risk("unacknowledged", ("acks", "producer", owner, value), _FAILOVER, (None, None), _places(value))
+        acks = ("acks", "producer", owner, _known(facts, "producer", owner, value))
+        yield risk("unacknowledged", acks, _FAILOVER, (None, None), _places(value))
     elif value.value == "1":
         yield _leader_only(facts, owner, value, rate)
     elif alone := [t for t in topics if durability.min_in_sync(facts, t) == 1 and durability.replicas(facts, t) != 1]:
@@ -159,7 +173,7 @@ def _leader_only(facts: Facts, owner: str | None, value: Value, rate: Rate | Non
     default = kafka_defaults.default(key, "broker", configured.broker_version(facts)) or "30000"
     lag = SHRINK * int(setting.value if setting is not None and setting.value.isdigit() else default) / 1000
     most = rate.within(lag) if rate else None
-    whose = ("acks", "producer", owner, value)
+    whose = ("acks", "producer", owner, _known(facts, "producer", owner, value))
     return risk(
         "leader-only", whose, _FAILOVER, (None, most), _places(value), rate=told(rate), seconds=lag, shrink=SHRINK
     )
@@ -249,16 +263,31 @@ def _single(facts: Facts) -> Iterator[Risk]:
     yield risk("single-copy", whose, None, (stored, stored), places)
 
 
+def _in_any(value: str, files: Sequence[str] = ()) -> str:
+    """*value*; of one that stands in none of its files, the same of *files*."""
+    return say(_UNSET, value=value.values["value"], files=tuple(files)) if _is_unset(value) else value
+
+
+def _files(value: str) -> Sequence[str]:
+    return value.values["files"] if _is_unset(value) else ()  # type: ignore[return-value]
+
+
+def _is_unset(value: str) -> TypeGuard[Text]:
+    return isinstance(value, Text) and value.key == _UNSET
+
+
 @per_facts
 def risks(facts: Facts) -> tuple[Risk, ...]:
     """Rows along the path, producers first; what is the same for several owners is one row with all their names."""
     path = (_producer_risks, _unclean, _single, _consumer_risks, retention_risks)
     alike: dict[Risk, list[Risk]] = defaultdict(list)
     for row in (row for rule in path for row in rule(facts)):
-        alike[replace(row, who=None, evidence=())].append(row)
+        alike[replace(row, who=None, evidence=(), value=_in_any(row.value))].append(row)
     merged = []
     for key, same in alike.items():
         names = [row.who for row in same if row.who]
         places = shown(place for row in same for place in row.evidence)
-        merged.append(replace(key, who=listed(names) or None, evidence=places))
+        files = sorted({file for row in same for file in _files(row.value)})
+        value = _in_any(key.value, files)
+        merged.append(replace(key, who=listed(names) or None, evidence=places, value=value))
     return tuple(merged)

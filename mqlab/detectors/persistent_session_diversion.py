@@ -18,6 +18,7 @@ from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding,
 from mqlab.models.mqtt import Strategy
 from mqlab.mqtt import brokers as mqtt_brokers
 from mqlab.mqtt import connections, sessions
+from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.brokers import LASTING, LEAST, NEAR, brokers
 from mqlab.mqtt.diversion import Diversion, diversions
 from mqlab.mqtt.queue_growth import Unknown, counts, leaving, left_sessions, unknown_subscriptions
@@ -41,8 +42,23 @@ def detect(facts: Facts) -> Result:
         tuple(_of_unknown(facts, diversion) for diversion in unknown_subscriptions(facts) if diversion.dealt)
     )
     if not share_groups(facts):
-        return unnamed if unnamed.findings else _without_groups(facts)
-    return together([*(_judged(facts, diversion) for diversion in diversions(facts)), unnamed])
+        result = unnamed if unnamed.findings else _without_groups(facts)
+    else:
+        result = together([*(_judged(facts, diversion) for diversion in diversions(facts)), unnamed])
+    return Result(missing=(say("no-broker"),)) if result == CLEAR and not _told(facts) else result
+
+
+def _told(facts: Facts) -> bool:
+    """A broker's log, list or statistics tell who is away, no broker deals anything to those, or nothing is missing.
+
+    Clients' own logs tell of those that run: a session that was left behind has nobody who would tell of it.
+    """
+    whole = [account.missing().likely < LEAST for account in accounts(facts) if account.counted]
+    if whole and all(whole):
+        return True
+    seen = any(c.told_by == "broker" for c in connections.connections(facts)) or sessions.rows(facts)
+    queues = [mqtt_brokers.dispatch(facts, broker.name) is Strategy.QUEUE for broker in brokers(facts)]
+    return bool(seen or facts.named("mqtt.clients_disconnected") or (queues and all(queues)))
 
 
 def _without_groups(facts: Facts) -> Result:

@@ -9,21 +9,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import inf
 
 from mqlab import words
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches
 from mqlab.mqtt import brokers, chain_stages, queue_drops
 from mqlab.mqtt.accounting import settled
+from mqlab.mqtt.brokers import SKEW
 from mqlab.mqtt.chain_apart import BETWEEN, ROUNDED, apart, notes
 from mqlab.mqtt.chain_counts import counted_chains
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, away, unseen
 from mqlab.mqtt.copies import client_of
-from mqlab.mqtt.sessions import END
+from mqlab.mqtt.sessions import END, sessions
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
+from mqlab.rows import TopicFlow
 from mqlab.shared.counters import increase
 from mqlab.shared.wording import sample
 from mqlab.words import Text
@@ -70,7 +73,7 @@ def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], 
     if drops is not None and drops.low < drops.likely == many:
         drops = None  # a queue may be full of what still waits
     kept = many - (round(drops.likely) if drops else 0)
-    stored = [s for s in facts.named(STORED) if s.points and s.points[0][0] <= begin < s.points[-1][0]]
+    stored = [s for s in _told(facts, STORED, clients) if s.points[0][0] <= begin < s.points[-1][0]]
     low, how = max(0, kept - unsure), say("queued")
     if stored:
         grown = round(sum(s.points[-1][1] - (brokers.value(s, begin) or 0.0) for s in stored))
@@ -81,10 +84,10 @@ def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], 
         for subscription in waiting
         if subscription.session is not None and subscription.session.last.end is not None
     ]
-    places = (*dict.fromkeys((*gone, *_samples(facts, STORED, say("stored-line")))), *chain_stages.places(rows))
+    places = (*dict.fromkeys((*gone, *_samples(facts, STORED, clients))), *chain_stages.places(rows))
     queue = Gap(*BETWEEN, Whereabouts.QUEUED, ", ".join(clients), kept, low, many, how, *chain_stages.ends(rows),
                 begin, places)  # fmt: skip
-    return [queue, *_dropped(facts, drops, rows)]
+    return [queue, *_dropped(facts, drops, rows, clients)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,8 @@ def _thrown(facts: Facts, since: float, until: float, clients: Sequence[str], ma
     full = facts.of_kind("session-queue-dropping")
     named = {e.client_id for e in full if e.client_id}
     lines = tuple(e for e in full if e.client_id in clients)
-    rose = increase(facts.named(DROPPED), since, until) if not named or named & set(clients) else None
+    series = _told(facts, DROPPED, clients)
+    rose = increase(series, since, until) if not named or named & set(clients) else None
     counter = rose.value if rose is not None else 0.0
     own = sum(_own_count(facts, case) for case in queue_drops.queue_cases(facts) if case.client_id in clients)
     if counter:
@@ -122,10 +126,11 @@ def _thrown(facts: Facts, since: float, until: float, clients: Sequence[str], ma
         return _Drops(likely, likely, likely, lines, say("dropped-here"))
     if lines:
         # A counter that was read once, or rose before: it has counted all drops since the broker's start.
-        stands = sum(series.points[-1][1] for series in facts.named(DROPPED) if series.points)
+        stands = sum(one.points[0][1] + _steps(one) for one in series)
         most = min(float(many), stands or inf)
         how = say("dropped-stands", dropped=round(stands)) if stands else say("dropped-uncounted")
-        return _Drops(min(most, len(lines)), most, most, lines, how)
+        here = sum(e.first_at is None or since - SKEW <= e.first_at <= until + SKEW for e in lines)
+        return _Drops(min(most, here), most, most, lines, how)
     return None
 
 
@@ -135,19 +140,32 @@ def _own_count(facts: Facts, case: queue_drops.QueueCase) -> float:
     return listed or queue_drops.by_lines(facts, case) or 0.0
 
 
-def _dropped(facts: Facts, drops: _Drops | None, rows: Sequence[Row]) -> list[Gap]:
+def _dropped(facts: Facts, drops: _Drops | None, rows: Sequence[Row], clients: Sequence[str]) -> list[Gap]:
     if drops is None:
         return []
-    places = (*(e.first for e in drops.lines[:2]), *_samples(facts, DROPPED, say("dropped-line")))
+    places = (*(e.first for e in drops.lines[:2]), *_samples(facts, DROPPED, clients))
     who = ", ".join(sorted({e.client_id for e in drops.lines if e.client_id}))
     low, likely, high = round(drops.low), round(drops.likely), round(drops.high)
     return [Gap(*BETWEEN, Whereabouts.DROPPED, who, likely, low, high, drops.how, *chain_stages.ends(rows),
                 evidence=places)]  # fmt: skip
 
 
-def _samples(facts: Facts, name: str, why: str) -> list[Evidence]:
+def _steps(series: Series) -> float:
+    """How much a counter rose; what it shows after a fall it has counted since a new start."""
+    return sum(now - before if now >= before else now for (_, before), (_, now) in pairwise(series.points))
+
+
+def _told(facts: Facts, name: str, clients: Sequence[str]) -> list[Series]:
+    """The series of that name, of the brokers at which *clients* have sessions, or of any where nothing tells these."""
+    own = {session.broker for session in sessions(facts) if session.client_id in clients}
+    told = ((s, brokers.broker_of(facts, s.source)) for s in facts.named(name) if s.points)
+    return [series for series, broker in told if not own or None in (*own, broker) or broker in own]
+
+
+def _samples(facts: Facts, name: str, clients: Sequence[str]) -> list[Evidence]:
     """The last sample of each series of that name."""
-    return [sample(facts, s, s.points[-1][0], why) for s in facts.named(name) if s.points]
+    why = say("stored-line" if name == STORED else "dropped-line")
+    return [sample(facts, s, s.points[-1][0], why) for s in _told(facts, name, clients)]
 
 
 def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]:
@@ -161,13 +179,13 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
     since = min((row.first_at for row in exposed), default=first)
     drops = _thrown(facts, since, last, own, chain_stages.count(exposed)) if exposed else None
     rest = many - (round(drops.likely) if drops else 0)
-    stored = [say("store", stored=round(s.points[-1][1])) for s in facts.named(STORED) if s.points]
+    stored = [say("store", stored=round(s.points[-1][1])) for s in _told(facts, STORED, own)]
     how = say("nowhere", stored=stored, others=others)
     where, who = (Whereabouts.SHARED, others) if others else (Whereabouts.UNKNOWN, own)
     left = chain_stages.gap(BETWEEN, where, rows, how, ", ".join(who))
     sure = many - chain_stages.count(exposed) if drops else rest
     left = replace(left, messages=rest, low=0 if others else sure, high=many - round(drops.low) if drops else rest)
-    return [*_dropped(facts, drops, exposed), *([left] if rest else [])]
+    return [*_dropped(facts, drops, exposed, own), *([left] if rest else [])]
 
 
 def _exposed(facts: Facts, rows: Sequence[Row], clients: Sequence[str]) -> list[Row]:
@@ -207,16 +225,20 @@ def whereabouts_in_log(
 
 
 def _pending(facts: Facts, topic: str, ledgers: Sequence[str]) -> tuple[int, str, list[Evidence]]:
-    """Records behind the last one of each partition that the ledgers note."""
+    """Records behind the last one of each partition that the ledgers note, as far as the log or producers tell."""
     handled: dict[str, int] = {}
     for part in facts.parts:
         if part.source in ledgers and part.topic == topic and part.queue and part.last_offset is not None:
             handled[part.queue] = max(handled.get(part.queue, -1), part.last_offset)
     positions = [p for p in facts.positions if p.topic == topic and p.queue in handled and p.end is not None]
     ends = {p.queue: p for p in sorted(positions, key=lambda p: (p.end or 0, p.source, p.line or 0))}
-    many = sum(max(0, (ends[queue].end or 0) - handled[queue] - 1) for queue in ends)
-    places = [p.evidence.because("") for p in (ends[queue] for queue in handled if queue in ends)]
-    return many, say("pending"), places
+    found = {queue: (p.end or 0, p.evidence.because("")) for queue, p in ends.items()}
+    acks = chain_stages.acknowledging(facts, topic)
+    for part in (part for part in facts.parts if part.source in acks and part.queue in handled):
+        if part.last_offset is not None and part.last_offset >= found.get(part.queue, (0, part.last))[0]:
+            found[part.queue] = (part.last_offset + 1, part.last.because(""))
+    many = sum(max(0, end - handled[queue] - 1) for queue, (end, _) in found.items())
+    return many, say("pending"), [found[queue][1] for queue in handled if queue in found]
 
 
 def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Evidence]]:
@@ -252,16 +274,24 @@ def within_mqtt(facts: Facts) -> Chain | None:
     """
     if not any(flow.sender for flow in facts.flows):
         return None
-    far = set(chain_stages.log_ledgers(facts))
-    rows = tuple(_without(row, far) for row in facts.flows)
+    far = chain_stages.elsewhere(facts)
+    rows = tuple(chain_stages.without(row, far) for row in facts.flows)
     stages = list(chain_stages.stages(facts, rows, (), {}))
     gaps = list(chain_stages.refused(settled(facts, facts.flows)))
     for takers in chain_stages.sharing(rows):
-        own = tuple(_without(row, far) for row in _bridged(facts, takers, ()))
+        own = tuple(chain_stages.without(row, far) for row in _bridged(facts, takers, ()))
         stages.append(chain_stages.taken(facts, own, takers))
         gaps += whereabouts(facts, chain_stages.missing(settled(facts, own), takers), takers)
     beside = notes(facts, rows, rows, chain_stages.receivers(rows))
-    return Chain(None, None, (), "ids", tuple(stages), tuple(gaps), beside)
+    return Chain(None, None, (), "ids", tuple(stages), tuple(gaps), (*beside, *_for_nobody(facts, rows)))
+
+
+def _for_nobody(facts: Facts, rows: Sequence[Row]) -> list[Text]:
+    """How many messages were published on topics that are no receiver's."""
+    groups = chain_stages.sharing(rows)
+    theirs = {row.topic for takers in groups for row in _on_own_topics(facts, takers, ())}
+    left = chain_stages.count(r for r in facts.topic_flows if r.sender and r.topic not in theirs)
+    return [say("for-nobody", messages=left)] if groups and left else []
 
 
 @per_facts
@@ -279,17 +309,25 @@ def ways(facts: Facts) -> tuple[Chain, ...]:
 def _chain(facts: Facts, topic: str) -> Chain:
     readers = chain_stages.readers(facts, topic)
     far = [source for own in readers.values() for source in own]
-    bridge = chain_stages.bridges(facts, facts.flows, far)
-    rows = _bridged(facts, bridge, far)
-    stages = chain_stages.stages(facts, rows, bridge, readers)
+    acks = chain_stages.acknowledging(facts, topic)
+    taken = [chain_stages.without(row, chain_stages.acknowledging(facts)) for row in facts.flows]
+    bridge = chain_stages.bridges(facts, taken, far) or chain_stages.bridges(facts, facts.flows, far)
+    rows = _bridged(facts, bridge, (*far, *acks))
+    stages = chain_stages.stages(facts, rows, bridge, readers, acks)
     system = "rocketmq" if any("/" in t.queue for t in facts.tallies if t.topic == topic) else "kafka"
     gaps = _gaps_of_chain(facts, rows, topic, bridge, readers)
-    beside = notes(facts, rows, facts.flows, (*bridge, *far))
+    beside = notes(facts, rows, facts.flows, (*bridge, *far, *acks))
     return Chain(system, topic, chain_stages.names(facts, bridge), "ids", stages, gaps, beside)
 
 
 def _bridged(facts: Facts, bridge: Sequence[str], far: Sequence[str]) -> tuple[Row, ...]:
-    """Messages that are the bridge's to take: of topics that match its filters, else of topics of which it took any."""
+    """Messages that are the bridge's to take; by time where that is all of them, else by topic."""
+    own = _on_own_topics(facts, bridge, far)
+    return facts.flows if len(own) == len(facts.topic_flows) else own
+
+
+def _on_own_topics(facts: Facts, bridge: Sequence[str], far: Sequence[str]) -> tuple[TopicFlow, ...]:
+    """Messages of topics that match the filters of the *bridge*, or of which it took any."""
     ids = {client for source in bridge if (client := client_of(facts, source))}
     filters = {subscription.filter for subscription in subscriptions(facts) if subscription.client_id in ids}
     rows = facts.topic_flows
@@ -298,8 +336,6 @@ def _bridged(facts: Facts, bridge: Sequence[str], far: Sequence[str]) -> tuple[R
         row.topic for row in rows
         if row.topic is None or row.topic in known or any(matches(name, row.topic) for name in filters)
     }  # fmt: skip
-    if all(row.topic in own for row in facts.topic_flows):
-        return facts.flows
     return tuple(row for row in facts.topic_flows if row.topic in own)
 
 
@@ -307,7 +343,7 @@ def _gaps_of_chain(
     facts: Facts, rows: Rows, topic: str, bridge: Sequence[str], readers: Mapping[str, Sequence[str]]
 ) -> tuple[Gap, ...]:
     far = [source for own in readers.values() for source in own]
-    takers = (*bridge, *far)
+    takers = (*bridge, *far, *chain_stages.acknowledging(facts, topic))
     rows = settled(facts, rows)
     found = [*chain_stages.refused(rows)]
     found += whereabouts(facts, chain_stages.missing(rows, takers), bridge or far)
@@ -315,7 +351,3 @@ def _gaps_of_chain(
         unread = [r for r in chain_stages.missing(rows, reader[1]) if chain_stages.noted(r, takers)]
         found += whereabouts_in_log(facts, unread, topic, reader, bridge)
     return tuple(found)
-
-
-def _without(row: Row, ledgers: set[str]) -> Row:
-    return replace(row, received=tuple((source, n) for source, n in row.received if source not in ledgers))

@@ -1,6 +1,7 @@
 """Messages that a receiver did not note and that are no loss of it, or of which a finding says how they were lost.
 
-Others of its share group took them, it was not subscribed when they were published, or its ledger begins behind them.
+Others of its share group took them, it was not subscribed or not connected when they were published, or its ledger
+begins behind them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Finding
 from mqlab.models.mqtt import shared
-from mqlab.mqtt import chain_stages
+from mqlab.mqtt import absences, chain_stages
 from mqlab.mqtt.accounting import settled
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts
 from mqlab.mqtt.copies import client_of
@@ -24,6 +25,10 @@ say = words.room("chain")
 
 ROUNDED = 1.0
 """Seconds: brokers print whole ones, so that a client may be away that much earlier than its line says."""
+_SHOWN = 4
+"""Lines about absences."""
+_OF_CONNECTIONS = frozenset({"client-id-takeover", "rate-limit-flapping", "reconnect-flaky-link", "reconnect-storm"})
+"""Classes that count what was lost while connections were down: absences tell of the same messages."""
 BETWEEN = (Step.ACKNOWLEDGED, Step.TAKEN)
 
 
@@ -34,7 +39,7 @@ def apart(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[lis
     spans = _subscribed(facts, takers)
     came = None if spans else _first_session(facts, takers)
     partners = _partners(facts, rows, takers)
-    found, left = [], list(rows)
+    found, left = _absent(facts, rows, takers)
     kinds: tuple[tuple[Whereabouts, str, str, Callable[[Row], bool]], ...] = (
         (Whereabouts.SHARED, ", ".join(chain_stages.names(facts, partners)), "shared",
          lambda row: chain_stages.noted(row, partners) > 0),
@@ -48,6 +53,20 @@ def apart(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[lis
         left = [row for row in left if not fits(row)]
         found += [chain_stages.gap(BETWEEN, where, own, say(how), who)] if own else []
     return found, left
+
+
+def _absent(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[list[Gap], list[Row]]:
+    """Those that were published while nobody was connected who keeps or shares *takers*, without a kept session."""
+    clients = {client_of(facts, source) or "" for source in takers} | _members(facts, takers)
+    missed = {row for row in rows if absences.meanwhile(facts, clients, row.first_at, row.last_at)}
+    own = [row for row in rows if row in missed]
+    if not own:
+        return [], list(rows)
+    away = absences.spans(facts, clients, [(row.first_at, row.last_at) for row in own])
+    how = say("absent", times=[say("absence", since=a.since, until=a.until, restarted=a.restarted) for a in away])
+    gap = chain_stages.gap(BETWEEN, Whereabouts.ABSENT, own, how, ", ".join(chain_stages.names(facts, takers)))
+    places = tuple(place for absence in away for place in absence.evidence)[:_SHOWN]
+    return [replace(gap, evidence=(*places, *gap.evidence))], [row for row in rows if row not in missed]
 
 
 def _first_noted(facts: Facts, takers: Sequence[str]) -> float | None:
@@ -79,12 +98,17 @@ def _outside(row: Row, one: Subscription) -> bool:
     return row.last_at <= one.since + ROUNDED or row.first_at >= one.until
 
 
-def _partners(facts: Facts, rows: Iterable[Row], takers: Sequence[str]) -> Sequence[str]:
-    """Other receivers' ledgers of clients that share messages with those who keep *takers*."""
+def _members(facts: Facts, takers: Sequence[str]) -> set[str]:
+    """Clients of the share groups of those who keep *takers*."""
     every = [s for s in subscriptions(facts) if shared(s.filter)[0] is not None]
     clients = {client_of(facts, source) for source in takers}
     groups = {s.filter for s in every if s.client_id in clients}
-    members = {s.client_id for s in every if s.filter in groups}
+    return {s.client_id for s in every if s.filter in groups}
+
+
+def _partners(facts: Facts, rows: Iterable[Row], takers: Sequence[str]) -> Sequence[str]:
+    """Other receivers' ledgers of clients that share messages with those who keep *takers*."""
+    members = _members(facts, takers)
     others = {source for row in rows for source, _ in row.received} - set(takers)
     return sorted(source for source in others if client_of(facts, source) in members)
 
@@ -103,7 +127,9 @@ def _explained(chain: Chain, findings: Sequence[Finding]) -> Chain:
         return chain
     (gap,) = open_
     others = {stage.who for stage in chain.stages if stage.step is Step.TAKEN} - {gap.who}
-    own = [f for f in findings if f.measures.get("lost_records") and f.subject not in others]
+    absent = any(gap.where is Whereabouts.ABSENT for gap in chain.gaps)
+    counting = [f for f in findings if not (absent and f.incident in _OF_CONNECTIONS)]
+    own = [f for f in counting if f.measures.get("lost_records") and f.subject not in others]
     many = round(sum(f.measures["lost_records"] for f in own))
     if not 0 < many <= gap.messages:
         return chain

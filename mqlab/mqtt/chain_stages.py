@@ -20,9 +20,9 @@ from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import shared
-from mqlab.mqtt.copies import RECEIVING, client_of, name_of
+from mqlab.mqtt.copies import RECEIVING, SENDING, client_of, name_of
 from mqlab.mqtt.sessions import END
-from mqlab.mqtt.subscriptions import Subscription, subscriptions
+from mqlab.mqtt.subscriptions import Subscription, receiving_ledgers, subscriptions
 from mqlab.rows import Flow, TopicFlow
 from mqlab.shared.actors import base_name
 
@@ -60,11 +60,17 @@ class Whereabouts(Enum):
     """They came before the first thing that the next ledger notes."""
     UNSUBSCRIBED = "not subscribed"
     """The receiver had no subscription when they were published: they are no loss of its."""
+    ABSENT = "not connected"
+    """The receiver had no connection when they were published, and no session that keeps messages without one."""
     SHARED = "shared"
     """Another member of the receiver's share group has them, or may have them where it keeps no ledger."""
     LOST = "lost"
     """A finding counts them as lost."""
     UNKNOWN = "unknown"
+
+
+GONE = (Whereabouts.DROPPED, Whereabouts.LOST, Whereabouts.ABSENT)
+"""Where they are that will reach nobody any more for whom they were meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +159,8 @@ MQTT_CLIENT = ("client-configured", "connection-made")
 """Events of which MQTT clients' own logs tell."""
 _PRODUCING = ("record-too-large", "record-expired", "send-failed", "produce-retry", "request-timeout", "batch-split")
 
-Rows = Sequence[Flow | TopicFlow]
+Row = Flow | TopicFlow
+Rows = Sequence[Row]
 
 
 @per_facts
@@ -162,6 +169,25 @@ def log_ledgers(facts: Facts) -> Mapping[str, str]:
     found = {p.source: p.topic for p in facts.parts if p.role in RECEIVING and p.topic and p.queue}
     found |= {t.source: t.topic for t in facts.tallies if t.role in RECEIVING and t.topic and t.queue}
     return dict(sorted(found.items()))
+
+
+def acknowledging(facts: Facts, topic: str | None = None) -> tuple[str, ...]:
+    """Ledgers of what a log, or *topic* of it, acknowledged to its producers: their rows have a place in it."""
+    own = [p for p in facts.parts if p.role in SENDING and topic in (None, p.topic)]
+    return tuple(sorted({p.source for p in own if p.queue and p.last_offset is not None}))
+
+
+def elsewhere(facts: Facts) -> frozenset[str]:
+    """Ledgers that are about a log, and further ones of clients of MQTT that note what they received in another."""
+    kept = receiving_ledgers(facts)
+    noted = {source: client_of(facts, source) for source in receivers(facts.flows)}
+    further = {source for source, client in noted.items() if client in kept and source not in kept[client or ""]}
+    return frozenset({*log_ledgers(facts), *acknowledging(facts), *further})
+
+
+def without(row: Row, ledgers: Collection[str]) -> Row:
+    """*row* as if there were none of *ledgers*."""
+    return replace(row, received=tuple((source, n) for source, n in row.received if source not in ledgers))
 
 
 def readers(facts: Facts, topic: str) -> Mapping[str, tuple[str, ...]]:
@@ -224,14 +250,16 @@ def names(facts: Facts, ledgers: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({name_of(facts, source) for source in ledgers}))
 
 
-Row = Flow | TopicFlow
 BY_IDS = say("ids")
 
 
-def stages(facts: Facts, rows: Rows, bridge: Sequence[str], readers: Mapping[str, Sequence[str]]) -> tuple[Stage, ...]:
+def stages(
+    facts: Facts, rows: Rows, bridge: Sequence[str], readers: Mapping[str, Sequence[str]], acks: Sequence[str] = ()
+) -> tuple[Stage, ...]:
     """Published, acknowledged, taken, stored and handled of the messages that a publisher's ledger notes.
 
-    A message that was handled had been stored; one that the bridge took and nobody has handled yet may be.
+    A message that was handled had been stored, and so had one that the log acknowledged in a ledger of *acks*; another
+    that the bridge took may be.
     """
     sent = [row for row in rows if row.sender is not None]
     good = [row for row in sent if not row.failed]
@@ -249,7 +277,7 @@ def stages(facts: Facts, rows: Rows, bridge: Sequence[str], readers: Mapping[str
         found.append(taken(facts, sent, bridge))
     if readers:
         far = [source for own in readers.values() for source in own]
-        found.append(_stored(sent, bridge, far))
+        found.append(_stored(sent, bridge, (*far, *acks), acked=bool(acks)))
         found += [_noted(facts, Step.HANDLED, who, sent, own) for who, own in readers.items()]
     return tuple(found)
 
@@ -287,10 +315,10 @@ def _noted(facts: Facts, step: Step, who: str, sent: Rows, ledgers: Sequence[str
     return replace(_stage(step, who, here, BY_IDS), shares=shares, again=again)
 
 
-def _stored(sent: Rows, bridge: Sequence[str], far: Sequence[str]) -> Stage:
+def _stored(sent: Rows, bridge: Sequence[str], far: Sequence[str], *, acked: bool) -> Stage:
     there = [row for row in sent if noted(row, far)]
     high = count(row for row in sent if not bridge or noted(row, far) or noted(row, bridge))
-    how = say("stored", more=bool(bridge) and high > count(there))
+    how = say("stored", more=bool(bridge) and high > count(there), acked=acked)
     return replace(_stage(Step.STORED, "", there, how), high=high)
 
 

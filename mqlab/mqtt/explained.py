@@ -6,14 +6,15 @@ dealt, the broker's count of drops. So what is left over tells whether they expl
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import Step, funnel
-from mqlab.mqtt import brokers, denials, queue_drops
-from mqlab.mqtt.accounting import Account, accounts, exactly, total
+from mqlab.mqtt import absences, brokers, denials, queue_drops
+from mqlab.mqtt.accounting import Account, Row, accounts, exactly, total
 from mqlab.mqtt.diversion import diversions
 from mqlab.mqtt.queue_drops import queue_cases
 from mqlab.mqtt.sessions import BEGIN, END
@@ -21,7 +22,7 @@ from mqlab.units import Interval
 
 say = words.room("mqtt-losses")
 
-FAILED, DENIED, DIVERTED = say("failed"), say("denied"), say("diverted")
+FAILED, DENIED, DIVERTED, ABSENT = say("failed"), say("denied"), say("diverted"), say("absent")
 DROPPED, WAITING, QUOTA, UNKEPT, LATE = say("dropped"), say("waiting"), say("quota"), say("unkept"), say("late")
 """Stages of the funnel, in their order; the last one is ``models.mqtt.RESIDUAL``."""
 
@@ -74,9 +75,23 @@ def _losses(facts: Facts, account: Account) -> list[tuple[str, Interval]]:
         (WAITING, total(exactly(c.waiting) for c in waits if c.client_id in account.clients)),
         (QUOTA, exactly(brokers.increase(brokers.gauge(facts, "mqtt.quota_exceeded", None), 0.0, END) or 0)),
     ]
+    absent = min(
+        sum(r.messages for r in unheard(facts, account)),
+        max(0.0, sum(r.messages for r in account.lost) - _likely(kept)),
+    )
+    kept.append((ABSENT, exactly(absent)))
     lost = sum(r.within(BEGIN, account.known_until) for r in account.lost if r.qos == 0)
-    rest = max(0.0, lost - sum(count.likely for _, count in kept))
+    rest = max(0.0, lost - _likely(kept))
     return [(FAILED, exactly(unsent)), *kept, (UNKEPT, Interval(0.0, rest, rest)), (LATE, _late(account))]
+
+
+def _likely(losses: Iterable[tuple[str, Interval]]) -> float:
+    return sum(count.likely for _, count in losses)
+
+
+def unheard(facts: Facts, account: Account) -> tuple[Row, ...]:
+    """What it lacks that was published while it was not connected, and had no session that keeps anything."""
+    return tuple(r for r in account.lost if absences.meanwhile(facts, account.clients, r.first_at, r.last_at))
 
 
 def _denied(facts: Facts, account: Account) -> Interval:

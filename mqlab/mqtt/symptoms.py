@@ -13,12 +13,12 @@ from itertools import pairwise
 from mqlab import words
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
+from mqlab.mqtt import absences, connections, denials, flapping
 from mqlab.mqtt import brokers as mqtt_brokers
-from mqlab.mqtt import connections, denials, flapping
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.brokers import LEAST, brokers
 from mqlab.mqtt.copies import client_of, name_of, subscribers
-from mqlab.mqtt.explained import explained
+from mqlab.mqtt.explained import explained, unheard
 from mqlab.mqtt.sessions import BEGIN, END, offline_sessions
 from mqlab.rows import Flow
 from mqlab.words import Text
@@ -106,7 +106,7 @@ def _topics_lost(facts: Facts) -> Symptoms:
 
 def _missed(facts: Facts) -> Symptoms:
     """Parts of what a receiver should get."""
-    lost = {account.name: account.lost for account in accounts(facts)}
+    lost = {a.name: set(a.lost).difference(unheard(facts, a)) for a in accounts(facts)}
     for funnel in explained(facts):
         rest = 0.0 if funnel.unknown else funnel.steps[-1].messages.low
         if rest >= max(LEAST, SHARE * funnel.published):
@@ -114,12 +114,43 @@ def _missed(facts: Facts) -> Symptoms:
             yield min((r.first_at for r in lost[funnel.receiver]), default=None), told
 
 
+def absent(facts: Facts) -> Symptoms:
+    """Parts of what a receiver should get that were published while it was not connected, and that nobody kept."""
+    for account in (account for account in accounts(facts) if account.counted):
+        rows = unheard(facts, account)
+        many = sum(r.messages for r in rows)
+        if many >= max(LEAST, SHARE * account.published):
+            away = absences.spans(facts, account.clients, [(r.first_at, r.last_at) for r in rows])
+            times = [say("absence", since=a.since, until=a.until, restarted=a.restarted) for a in away]
+            gone = (f for own in _by_sender(facts).values() for f in own if not f.received)
+            nobody = many <= sum(f.messages for f in gone if _is_absent(facts, f))
+            at = min(r.first_at for r in rows)
+            who = {"receiver": account.name, "times": times, "nobody": nobody}
+            yield at, say("at", at=at, what=say("absent", missing=many, messages=account.published, **who))
+
+
+def _is_absent(facts: Facts, flow: Flow) -> bool:
+    """Published while no receiver with a ledger was connected that should have got such."""
+    clients = _for_whom(facts).get(flow.sender)
+    return bool(clients) and bool(absences.meanwhile(facts, clients or (), flow.first_at, flow.last_at))
+
+
+@per_facts
+def _for_whom(facts: Facts) -> Mapping[str | None, set[str]]:
+    """Publisher's ledger → the clients with ledgers that should have got anything of it."""
+    found: dict[str | None, set[str]] = defaultdict(set)
+    for account in (account for account in accounts(facts) if account.counted):
+        for sender in {row.sender for row in account.rows}:
+            found[sender].update(account.clients)
+    return found
+
+
 def _noted_by_nobody(facts: Facts) -> Symptoms:
     """Where nothing tells who subscribed to what: messages in no ledger, before the last one that came."""
     for sender, flows in _by_sender(facts).items():
         own = [f for f in flows if not f.failed]
         end = max((f.last_at for f in own if f.received), default=0.0)
-        gone = [f for f in own if not f.received and f.last_at < end]
+        gone = [f for f in own if not f.received and f.last_at < end and not _is_absent(facts, f)]
         yield from _part(facts, sender, gone, own, "in-no-ledger")
 
 

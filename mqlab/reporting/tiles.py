@@ -254,10 +254,10 @@ def _on_the_way(diagnosis: Diagnosis) -> Tile | None:
     if not ways:
         return None
     for what, where in _MISSING.items():
-        own = [gap for gap in ways[0].gaps if gap.where is where]
+        own = [gap for gap in ways[0].gaps if gap.where in where]
         if own:
             low, many, high = (sum(getattr(gap, name) for gap in own) for name in ("low", "messages", "high"))
-            value = bounded(many, low, high) if where is not Whereabouts.QUEUED else units.number(many)
+            value = bounded(many, low, high) if Whereabouts.QUEUED not in where else units.number(many)
             title = _title(what, one=many == high == 1)
             return Tile(title, value, say("missing", what=what), "#evidence")
     if audit_json.outcome(ways[0]) == audit_json.COMPLETE:
@@ -266,10 +266,10 @@ def _on_the_way(diagnosis: Diagnosis) -> Tile | None:
 
 
 _MISSING = {
-    "lost_records": Whereabouts.LOST,
-    "dropped_messages": Whereabouts.DROPPED,
-    "nowhere": Whereabouts.UNKNOWN,
-    "waiting": Whereabouts.QUEUED,
+    "lost_records": (Whereabouts.LOST, Whereabouts.ABSENT),
+    "dropped_messages": (Whereabouts.DROPPED,),
+    "nowhere": (Whereabouts.UNKNOWN,),
+    "waiting": (Whereabouts.QUEUED,),
 }
 """Where messages are that did not arrive, the gravest first."""
 

@@ -25,13 +25,13 @@ from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Evidence, Finding
 from mqlab.languages import said
-from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage, Whereabouts
+from mqlab.mqtt.chain_stages import BY_IDS, GONE, Chain, Gap, Stage
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, labelled, line, placed, row
 from mqlab.terminal import filled, safe, wrapped
 from mqlab.units import number
 from mqlab.views import audit_json
 from mqlab.views.audit_json import commands_for
-from mqlab.words import listed, room
+from mqlab.words import Text, listed, room
 
 say, of_chain = room("audit-screen"), room("chain")
 of_topic = room("delivery-audit")
@@ -60,7 +60,7 @@ def _found(diagnosis: Diagnosis, audits: Sequence[Audit]) -> Iterator[str]:
     measures = [finding.measures for finding in diagnosis.findings]
     lost = [m for m in measures if m.get("lost_records")]
     ways = [way for way in diagnosis.chains if way.system is None]
-    gone = any(gap.where in (Whereabouts.LOST, Whereabouts.DROPPED) for way in ways for gap in way.gaps)
+    gone = any(gap.where in GONE for way in ways for gap in way.gaps)
     if lost and not gone and not any(audit.losses for audit in audits):
         least = sum(m.get("lost_records_least", m["lost_records"]) for m in lost)
         most = sum(m.get("lost_records_most", m["lost_records"]) for m in lost)
@@ -243,7 +243,8 @@ def _tolls(label: str, tolls: Sequence[Toll], tz: tzinfo) -> Iterator[str]:
 def _risks(risks: Sequence[Risk]) -> Iterator[str]:
     """What settings make possible, whether or not it happened."""
     for place, risk in enumerate(risks[:_MOST_RISKS]):
-        told = say("risk", setting=risk.setting, value=risk.value, owner=risk.owner, may=risk.may)
+        unset = isinstance(risk.value, Text) and risk.value.key.startswith("not-set")
+        told = say("risk", setting=risk.setting, value=risk.value, owner=risk.owner, may=risk.may, unset=unset)
         yield from row("" if place else "RISKS", told, 2)
         each = delivery_path.at_stake(risk) or None
         yield _placed(say("at-stake", amount=each, effective=risk.effective), risk.evidence)

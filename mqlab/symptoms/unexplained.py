@@ -53,6 +53,8 @@ def covers(finding: Finding, at: float | None) -> bool:
     return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + explosion.NEAR
 
 
+UNHEARD = "messages-unheard"
+"""Messages that nobody kept for a receiver that was not connected: it is known why they did not arrive."""
 _UNACCOUNTED = ("replication-too-large", "broker-crashed")
 """Events that mean trouble, whether or not some class accounts for them."""
 
@@ -217,6 +219,7 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
             for at, told in symptoms.missing(facts)
             if not explained(at, known, missing)
         ),
+        *(Symptom(at, told, UNHEARD) for at, told in symptoms.absent(facts) if not explained(at, known, missing)),
         *(
             Symptom(a, told, "messages-waiting")
             for a, told in symptoms.waiting(facts)

@@ -17,7 +17,7 @@ from mqlab.delivery.path import NOT_TOLD, bounded, by_number
 from mqlab.delivery.risk_rates import Risk
 from mqlab.delivery.rows import Audit
 from mqlab.facts import Facts
-from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage, Step, Whereabouts
+from mqlab.mqtt.chain_stages import BY_IDS, GONE, Chain, Gap, Stage, Step, Whereabouts
 from mqlab.scope import systems
 from mqlab.units import iso
 from mqlab.words import Text, fetched_by, listed, room
@@ -30,7 +30,7 @@ _SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ"}
 
 def outcome(chain: Chain) -> str:
     """``LOST`` where messages were thrown away, ``UNKNOWN`` where nothing tells where some are, else what is left."""
-    sure = [g for g in chain.gaps if g.where in (Whereabouts.DROPPED, Whereabouts.LOST) and g.low]
+    sure = [g for g in chain.gaps if g.where in GONE and g.low]
     open_ = (Whereabouts.UNKNOWN, Whereabouts.DROPPED, Whereabouts.AFTER_END, Whereabouts.BEFORE_BEGIN)
     guessed = any(g.where is Whereabouts.SHARED and g.low < g.messages for g in chain.gaps)
     if sure:

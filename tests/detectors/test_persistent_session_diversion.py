@@ -189,6 +189,26 @@ def test_no_group_and_no_session_away_is_clear():
     )
 
 
+ONE_KNOWN = episode("client-subscribed", 32, "clients/new-a.log", system="mqtt", client_id="new-a", topic="plant/+/t")
+HALF = noted(mail(lambda n, _second: (("new-a",), ())[n % 2], start=40, seconds=200))
+WHOLE = noted(mail(lambda _n, _second: ("new-a",), start=40, seconds=200))
+
+
+@pytest.mark.parametrize(
+    ("seen", "clear"),
+    [
+        ((ONE_KNOWN, HALF), False),
+        ((ONE_KNOWN,), False),
+        ((ONE_KNOWN, WHOLE), True),
+        ((ONE_KNOWN, HALF, series("mqtt.clients_disconnected", [0] * 30)), True),
+        ((ONE_KNOWN, HALF, broker("10:00:32 new-a connected 10.0.0.1:1002 k30 c1", last="10:05:00")), True),
+    ],
+    ids=["half of it missing", "no ledgers", "nothing missing", "statistics", "a broker's log"],
+)
+def test_clients_alone_do_not_tell_who_is_away(seen, clear):
+    assert detect(facts(seen)) == (CLEAR if clear else Result(missing=(say("no-broker"),)))
+
+
 def test_the_evidence_leads_to_the_dead_and_the_living():
     limit = settings("at owner key value\n- - max_queued_messages 0", "mosquitto.conf", scope="broker")
     (one,) = detect(facts(lines(), ALL, MAIL, limit)).findings

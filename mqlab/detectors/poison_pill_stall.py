@@ -81,7 +81,7 @@ def _finding(facts: Facts, stuck: Stuck) -> Finding:
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         name=f"{subject}@{stuck.offset}",
-        slots={**_slots(stuck), "passed": None if passed is None else moment(passed)},
+        slots={**_slots(stuck), "ongoing": ongoing, "passed": None if passed is None else moment(passed)},
         measures=_measures(stuck),
         evidence=_evidence(stuck),
         explains=("slow-consumer", "backlog-drain", *(_LATE if late else ())),

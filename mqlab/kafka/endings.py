@@ -48,7 +48,7 @@ say = words.room("endings")
 EARLY, LATE = 0.3, 1.0
 """Seconds around max.poll.interval.ms in which a leave without a reason is one: applications round the times of their
 polls, and the heartbeat thread looks each 100 ms (retry.backoff.ms) or when it may. A wider window meets by chance."""
-_LATE_TOLD = "pplication maximum poll interval"
+_LATE_TOLD = "maximum poll interval"
 """What librdkafka says of a poll timeout: as ``MAXPOLL``, and as the error that the next poll returns."""
 _PROCESS = STARTS | STOPS | {"process-exit"}
 

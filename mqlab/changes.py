@@ -10,6 +10,8 @@ from itertools import pairwise
 from mqlab import words
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Change
+from mqlab.kafka.comings import What, comings
+from mqlab.kafka.groups import groups
 from mqlab.mqtt import absences, circles
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.connections import by_client
@@ -35,6 +37,7 @@ def changes(facts: Facts) -> tuple[Change, ...]:
         *_versions(facts),
         *_processes(facts),
         *_groups(facts),
+        *_members(facts),
         *member_changes(facts),
         *_mqtt(facts),
         *_files(facts),
@@ -133,6 +136,15 @@ def _groups(facts: Facts) -> Iterator[Change]:
         if episode.group and episode.group not in seen:
             seen.add(episode.group)
             yield Change(episode.first_at, say("group", group=episode.group), None, say("joined"), (episode.first,))
+
+
+def _members(facts: Facts) -> Iterator[Change]:
+    """Members of Kafka's groups that somebody added, stopped or restarted."""
+    for group in groups(facts):
+        for one in comings(facts, group):
+            until = one.until if one.what is What.RESTARTED else None
+            after = say("members-came", members=one.members, what=one.what, until=until)
+            yield Change(one.since, say("group", group=group), None, after, one.evidence)
 
 
 def _files(facts: Facts) -> Iterator[Change]:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.commands import usable
+from mqlab.delivery.leaders import one_broker
+from mqlab.delivery.loss_mechanisms import FAILOVER, UNCLEAN
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, found_nothing
 from mqlab.known_errors import PREFIX, known_errors, words
@@ -52,6 +54,8 @@ _ALTERNATIVES = 2
 """Hypotheses that are told even where a class explains events without a sign of its own."""
 _LOGS = {"broker-log": Role.BROKER_LOG, "client-log": Role.CLIENT_LOG}
 """Commands that fetch logs, by a part of their names."""
+_TAKING_OVER = (FAILOVER, UNCLEAN)
+"""Classes in which another broker takes over."""
 _SAID_AGAIN = 3
 """Lines of a known error from which it is no refused try, however little it says (``detectors.known_errors``)."""
 
@@ -172,7 +176,7 @@ def _ranked(
         if slug in excluded and {mark.kind for mark in own} <= {MISSING}:
             continue
         outright = any(mark.kind.startswith((PREFIX, WORDED, *OF_ANYTHING)) for mark in own)
-        if ours and (outright or systems & incident.anywhere):
+        if ours and (outright or systems & incident.anywhere) and not (slug in _TAKING_OVER and one_broker(facts)):
             settled = bool(result.rejected) or found_nothing(result)
             weight = sum(mark.lines for mark in ours) / every
             asked = result.missing if systems & RULES.get(slug, frozenset()) and not result.silent else ()

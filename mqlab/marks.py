@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import Evidence, Finding, Result
+from mqlab.kafka.lives import lives
 from mqlab.known_errors import PREFIX, known_errors, of_class, words
 from mqlab.mqtt import ends
 from mqlab.plugins import remembered
@@ -181,9 +182,7 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
         end = log_end(facts, (episode.source,)) or at
         return begun.around(episode) or (begun.at_begin(episode) and end - at > RESTART)
     if episode.kind == "member-joined":  # a first join is no sign of anything
-        known = [(e.group, e.client_id, e.first_at or 0.0) for e in facts.of_kind("member-joined")]
-        again = any((g, c) == (episode.group, episode.client_id) and when < at for g, c, when in known)
-        return not again or _forms_group(facts, episode)
+        return not _came_again(facts, episode, at) or _forms_group(facts, episode)
     if episode.kind in _GOODBYES:
         later = any(e.source == episode.source and (e.first_at or 0.0) >= at for e in facts.of_kind(*_BEGINS))
         asked = any(
@@ -224,6 +223,18 @@ def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
     had_members = any(group == episode.group and (when or at) < at for group, when in listed)
     is_last = _ends(facts, at) and (had_members or episode.kind != "tool-error")
     return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= _BEHIND) or is_last
+
+
+def _came_again(facts: Facts, join: Episode, at: float) -> bool:
+    """A member of that name had been there before; of members without names any other one may be it."""
+    names = {life.member_id: life.client_id for life in lives(facts, join.group or "")}
+
+    def name(line: Episode) -> str | None:
+        known = line.client_id or names.get(line.member_id or "")
+        return None if known == line.member_id else known
+
+    own = [e for e in facts.of_kind("member-joined") if e.group == join.group and (e.first_at or 0.0) < at]
+    return any(name(join) in (None, name(e)) or name(e) is None for e in own)
 
 
 def _forms_group(facts: Facts, join: Episode) -> bool:

@@ -182,7 +182,8 @@ def _clock(at: datetime | float, tz: tzinfo) -> str:
 
 def _relevant(changes: Sequence[Change], lead: Finding) -> Sequence[Change]:
     made = repairs(lead, changes)
-    near = [c for c in changes if c not in made and any(f" {n} " in f" {c.what} " for n in lead.parties)]
+    names = {name for n in lead.parties if n for name in (n, n.partition("/")[0])}
+    near = [c for c in changes if c not in made and any(f" {n} " in f" {c.what} " for n in names)]
     return [*made, *([c for c in near if c.at is not None] or near)][:3]
 
 

@@ -31,6 +31,7 @@ from mqlab.facts import Position
 from mqlab.kafka.member_ledgers import kept, noting
 from mqlab.rows import Delivery, Part
 from mqlab.sources import CHANGED
+from mqlab.symptoms.unexplained import unexplained
 
 EARLY = "commit-before-process-loss"
 AUTO = consumer("a enable.auto.commit true")
@@ -182,6 +183,15 @@ def test_records_that_the_application_gave_up_have_no_mechanism():
     rows = messages(f"from to at handled\n0 599 10:00 {A}\n600 600 10:00 -\n601 999 10:00 {A}")
     skipped = [LIFE, rows, noted("10:00:05 0 600\n10:00:55 0 399"), stands("10:01:00 0 1000 1000"), AUTO]
     assert lost(skipped, begins("10:00:40 a failed 0 600")) == [(None, "0", "600..600", 1)]
+
+
+def test_what_a_group_left_out_is_a_symptom_from_when_it_was_seen_behind_it_and_no_loss_of_the_log():
+    """Not from when the record was acknowledged, which was long before."""
+    rows = messages(f"from to at handled\n0 599 10:00 {A}\n600 600 10:00 -\n601 999 10:00 {A}")
+    held = stands("10:00:50 0 600 1000\n10:01:00 0 1000 1000")
+    given = facts(LIFE, rows, noted("10:00:05 0 600\n10:00:55 0 399"), held, AUTO, begins("10:00:40 a failed 0 600"))
+    assert {"passed-over": at("10:01:00")}.items() <= {s.kind: s.at for s in unexplained(given, ())}.items()
+    assert "records-lost" not in {s.kind for s in unexplained(given, ())}
 
 
 def test_single_records_in_between_have_no_mechanism():

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from facts_builder import at, episode, facts, log
+from kafka_builder import coordinator
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Position
@@ -154,6 +155,14 @@ def test_members_of_one_name_that_a_first_generation_has_all_are_a_start_and_tho
     joins = [episode("member-joined", 600 + n, "server.log", line=n, group="g", member_id=f"g-{n}") for n in (1, 2, 3)]
     stable = episode("rebalance-stabilized", 606, "server.log", group="g", reason=members, left=generation)
     assert ranked(SERVER_LOG, joins, stable)[1][:2] == likely
+
+
+@pytest.mark.parametrize(("added", "churns"), [("c", False), ("a", True)])
+def test_members_that_are_added_are_no_churn_and_one_that_comes_again_may_be(added, churns):
+    joins = "10:00:00 new {a1}\n10:00:01 new {b1}\n10:00:03 stable 1 2\n"
+    later = f"10:05:00 new {{{added}9}}\n10:05:00 preparing 1 Adding new member {{{added}9}} with group\n"
+    incidents = ranked(SERVER_LOG, coordinator(joins + later, source="server.log"))[1]
+    assert ("group-churn" in incidents) is churns
 
 
 @pytest.mark.parametrize(("stopped", "likely"), [(595, "healthy"), (300, "network-partition")])
@@ -387,3 +396,18 @@ def test_of_two_that_explain_as_much_and_that_nothing_denies_none_is_most_likely
     statement = diagnose(facts(log("esp.log", "mqtt-client-log", lines=8), rows)).verdict.statement
     assert statement.startswith("It may be client-id-takeover (")
     assert "or reconnect-flaky-link" in statement
+
+
+@pytest.mark.parametrize(("in_sync", "offered"), [("1", False), ("1,2", True)])
+def test_where_one_broker_holds_the_only_copy_of_everything_no_other_one_took_over(in_sync, offered):
+    resent = [
+        episode("produce-retry", 10 * n, "clients/app.log", line=n, client_id="app", count=9, reason="X", text="retry")
+        for n in range(1, 5)
+    ]
+    leads = episode(
+        "isr-updated", 5, "logs/server.log", topic="t", queue="0", reason=in_sync, text=f"ISR updated to {in_sync}"
+    )
+    cut = episode("log-truncated", 40, "logs/server.log", topic="t", queue="0", left=5, text="Truncating to offset 5")
+    _, incidents = ranked(SERVER_LOG, resent, leads, cut)
+    assert ("acks1-failover-loss" in incidents) is offered
+    assert incidents or not offered

@@ -115,6 +115,13 @@ def test_two_lines_of_one_poll_timeout_are_one():
     assert told(facts(coordinator(f"{JOINED}\n{LEFT}"), log)) == ["a 10:00:00-10:01:00 poll timeout (—-—)"]
 
 
+def test_a_poll_timeout_that_the_next_poll_tells_of_is_not_the_end_of_a_later_life_that_was_stopped():
+    broker = f"{JOINED}\n{LEFT}\n10:01:06 preparing 2 Adding new member {{a2}} with group\n10:01:12 left {{a2}}"
+    log = "10:01:06 timeout\n10:01:08 got invoices-0\n10:01:11 stopping"
+    rows = lives(facts(coordinator(broker), client("a", log)), GROUP)
+    assert [life.end for life in rows if life.client_id == "a"] == [End.POLL_TIMEOUT, End.LEFT]
+
+
 def test_a_process_that_starts_prints_its_settings_before_it_joins_and_says_that_it_stops():
     log = client(
         "a", "09:59:50 settings\n09:59:55 starting\n10:00:03 joined 1 {a1}\n10:00:58 stopping\n10:01:00 closed"

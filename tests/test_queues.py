@@ -1,5 +1,6 @@
 """Positions by queue: one a moment, lag from what is left, names that belong together."""
 
+import pytest
 from facts_builder import at, facts
 from group_builder import GROUP, TOPIC, queue
 from hypothesis import given
@@ -71,6 +72,26 @@ def test_what_two_brokers_tell_one_after_another_is_one_snapshot():
         (64, 600),
     ]
     assert [(s.since, s.until) for s in stalled(known, 30)] == [(at(0), at(64))]
+
+
+@pytest.mark.parametrize("step", [6, 8])
+def test_a_snapshot_that_lacks_a_queue_does_not_mix_those_after_it(step):
+    """The first one has no committed offset of a partition yet, as a group has that has read two of three."""
+    every = range(0, 10 * step, step)
+    rows = [position(10 * n, 30 * n, when=when, queue=q) for n, when in enumerate(every) for q in "012"]
+    known = of_groups(facts(rows[1:]))[GROUP, TOPIC]
+    assert totals(known)[1:] == [(at(when), 3 * 20 * n, 3 * 30 * n) for n, when in enumerate(every) if n]
+
+
+def test_a_broker_that_was_asked_too_late_once_does_not_mix_the_snapshots_after_it():
+    rows = [queue("broker-a/0", [(48, 5, 0)], step=12), queue("broker-b/0", [(48, 5, 0)], step=12, start=4)]
+    known = of_groups(facts(rows[0][1:], rows[1]))[GROUP, TOPIC]
+    assert [(round(when - at(0)), waiting) for when, waiting, _ in totals(known)[1:]] == [
+        (16, 120),
+        (28, 240),
+        (40, 360),
+        (52, 480),
+    ]
 
 
 def test_quick_snapshots_of_one_queue_stay_apart():

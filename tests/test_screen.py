@@ -132,6 +132,14 @@ def test_changes_show_before_and_after_and_both_lines():
     assert row == f"CHANGED  12:23:20 producer {name} batch.size 1638400 -> 16384   clients/bridge.log:3 -> :755"
 
 
+@pytest.mark.parametrize(("group", "shown"), [("billing", True), ("billing-2", False)])
+def test_what_was_done_to_the_group_of_a_finding_about_its_topic_is_shown(group, shown):
+    change = Change(at("12:10:00").timestamp(), changes.say("group", group=group), None, "stopped", ())
+    row = row_of(told(replace(with_lead(subject="billing/orders"), changes=(change,))), "CHANGED")
+
+    assert bool(row) is shown
+
+
 @pytest.mark.parametrize("hostile", ["a\x1b[2Jb", "a\nb", "a\r\x08b", "‮b", "a\x9b31mb"])
 def test_nothing_from_the_material_reaches_the_terminal_raw(hostile):
     evidence = (Evidence(f"{hostile}.log", 1, hostile),)

@@ -121,6 +121,16 @@ def test_a_change_of_whom_the_finding_names_is_an_inferred_trigger_and_no_other_
         assert "Trigger" not in {role for role, *_ in links(told(replace(found, changes=(other,))))}
 
 
+@pytest.mark.parametrize(("group", "weight"), [("billing", 2), ("other", 3)])
+def test_what_was_done_to_the_group_of_the_finding_before_it_stands_in_the_timeline(group, weight):
+    loop = replace(split_loop(), subject="billing/orders")
+    stop = Change(at("12:10:00").timestamp(), room("changes")("group", group=group), None, "stopped")
+    rows = told(replace(diagnosis(loop), changes=(stop,))).chronology
+    own = [one for row in (*rows.told, *rows.rest) for one in row.happened if one.href == "#C1"]
+
+    assert [one.weight for one in own] == [weight]
+
+
 def test_each_moment_is_told_once():
     people = IncidentNotes(detected=at("12:21:40"), events=(HumanEvent(at("12:22:10"), "pager fires"),))
     rows = told(notes=people).chronology

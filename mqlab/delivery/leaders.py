@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from mqlab.facts import Episode, Facts, Position, Series
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
+from mqlab.shared.configured import replication_factors
 from mqlab.shared.wording import sample
 from mqlab.words import room
 
@@ -207,6 +208,14 @@ def single_copies(facts: Facts) -> bool:
     lacking = [v for s in facts.named("broker.under_replicated_partitions") for _, v in s.points]
     sets = [row for rows in in_sync(facts).values() for row in rows]
     return bool(sets and lacking) and not any(lacking) and all(len(row.isr) == 1 for row in sets)
+
+
+def one_broker(facts: Facts) -> bool:
+    """Nobody but one broker is known, and it holds the only copy of every partition: none can take over from it."""
+    sets = {row.isr for rows in in_sync(facts).values() for row in rows}
+    copies = {setting.value for setting in replication_factors(facts)}
+    nodes = {e.node for e in facts.episodes if e.node and e.system == "kafka"}
+    return len(sets) == 1 and len(next(iter(sets))) == 1 and copies <= {"1"} and len(nodes) <= 1
 
 
 def offered(line: Episode) -> str:

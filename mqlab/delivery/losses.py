@@ -17,6 +17,7 @@ from mqlab.delivery.log_audit import log_rows
 from mqlab.delivery.log_losses import BY_PLACE, Piece, acknowledged
 from mqlab.delivery.loss_mechanisms import Case, of_incident
 from mqlab.delivery.ownership_intervals import Early, Stint, early, stints, until_given_back
+from mqlab.delivery.positions import offsets
 from mqlab.delivery.rows import Loss
 from mqlab.facts import Episode, Facts, Setting, span
 from mqlab.findings import Certainty, Evidence
@@ -282,3 +283,12 @@ def missing_ledgers(facts: Facts) -> tuple[str, ...]:
         if any(early(facts, place, stint).auto is not None for stint in ended):
             wanted.add(say("handled", group=place[0]))
     return tuple(sorted(wanted))
+
+
+def gone_past(facts: Facts, loss: GroupLoss) -> float | None:
+    """When the group was first seen to be behind one of them; None where no position of it was."""
+    seen = []
+    for one in loss.losses:
+        marks = offsets(facts, loss.group, loss.topic, one.queue).committed
+        seen += [m.at for m in marks if m.offset > (one.last_offset or 0) and m.at >= (one.since or m.at)]
+    return min(seen, default=None)

@@ -270,7 +270,8 @@ def _overtaken(facts: Facts, partition: Offsets) -> Iterator[Skip]:
         high = quiet[-1].offset if later is None else min(quiet[-1].offset, max(later.offset, low))
         if high > low and not _read_on(partition, quiet[0].at, high):
             places = (still[-1].place, quiet[-1].place)
-            yield Skip(Why.RETENTION, low, high, quiet[0].at, places, ongoing=later is None)
+            back = later.at if later else None
+            yield Skip(Why.RETENTION, low, high, quiet[0].at, places, ongoing=later is None, back=back)
 
 
 def _read_on(partition: Offsets, at: float, high: int) -> bool:

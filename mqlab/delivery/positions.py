@@ -96,6 +96,8 @@ class Skip:
     places: tuple[Evidence, ...]
     ongoing: bool = False
     """The group has not come back to notice it."""
+    back: float | None = None
+    """When the group was seen to be past it, of a range that was seen to be gone before."""
     lowest: int | None = None
     highest: int | None = None
     """Interval in which ``low`` lies, where it is an estimate."""
@@ -125,7 +127,7 @@ class Mark:
         """Where it stands."""
         if isinstance(self.row, Position):
             return Evidence(self.row.source, self.row.line, self.row.text, self.why)
-        return replace(self.row.last, why=self.why)
+        return replace(self.row.first if self.at == self.row.first_at else self.row.last, why=self.why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +187,24 @@ def offsets(facts: Facts, group: str, topic: str, queue: str) -> Offsets:
             starts.append(Mark(row.at, row.start, row, ways("log-start")))
         if row.end is not None and row.end >= 0:
             ends.append(Mark(row.at, row.end, row, ways("log-end")))
-    by_lines = [(committed, e, ways("starts-at")) for e in lines if e.kind == "offset-set"]
-    by_lines += [(starts, e, ways("start-moved")) for e in moved(facts).get((topic, queue), ())]
-    for marks, line, why in by_lines:
-        at = line.last_at or line.first_at
-        if at is not None and line.value_max is not None:
-            marks.append(Mark(at, int(line.value_max), line, why))
+    for line in (e for e in lines if e.kind == "offset-set"):
+        committed += _marks((line.last_at or line.first_at, line.value_max), line, ways("starts-at"))
+    starts += _start_marks(moved(facts).get((topic, queue), ()))
     return Offsets(group, topic, queue, _by_time(committed), _by_time(starts), _by_time(ends), lines)
+
+
+def _start_marks(lines: Sequence[Episode]) -> Iterator[Mark]:
+    """Where a log began; it only moves forward, so that of several lines the first has the lowest offset."""
+    for line in lines:
+        if line.count > 1:
+            yield from _marks((line.first_at, line.value_min), line, ways("start-moved"))
+        yield from _marks((line.last_at or line.first_at, line.value_max), line, ways("start-moved"))
+
+
+def _marks(seen: tuple[float | None, float | None], line: Episode, why: str) -> Iterator[Mark]:
+    at, offset = seen
+    if at is not None and offset is not None:
+        yield Mark(at, int(offset), line, why)
 
 
 @per_facts

@@ -19,6 +19,8 @@ from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.backlog import backlog
 from mqlab.groups.membership import absent, commits_alone, is_kafka, known_empty_seconds, places, present, topics
+from mqlab.kafka.lives import without_members
+from mqlab.kafka.rows import RESOLUTION
 from mqlab.rocketmq.members import EXPIRY, broadcast, groups
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.shared.copies import ledgers_of
@@ -67,14 +69,14 @@ def detect(facts: Facts) -> Result:
         return CLEAR
     if not known:
         return Result(missing=(say("no-offsets"),))
-    found, reasons = [], []
+    found, reasons = [], list[Text]()
     for (group, topic), queues in known.items():
         if commits_alone(facts, group, queues):
             reasons.append(say("alone", group=group, topic=topic))
             continue
         gaps = [gap for stretch in stalled(queues, SETTLING) for gap in _gaps(facts, group, stretch, queues)]
         found += [_finding(facts, group, topic, gap, queues) for gap in gaps if _lasts(facts, group, gap)]
-        reasons += [_short(group, gap) for gap in gaps if not _lasts(facts, group, gap)]
+        reasons += [_short(group, gap) for gap in gaps if not _lasts(facts, group, gap)] or _back_soon(facts, group)
     if found:
         return Result(tuple(found))
     return Result(rejected=listed(dict.fromkeys(reasons)) or None)
@@ -87,6 +89,12 @@ def _lasts(facts: Facts, group: str, gap: _Gap) -> bool:
 
 def _short(group: str, gap: _Gap) -> Text:
     return say("short", group=group, seconds=gap.seconds, ongoing=gap.ongoing)
+
+
+def _back_soon(facts: Facts, group: str) -> list[Text]:
+    """The longest time without members that was too short for snapshots to show that nobody read."""
+    away = [b - a for a, b in without_members(facts, group) if RESOLUTION < b - a <= BACK]
+    return [say("short", group=group, seconds=max(away), ongoing=False)] if away and is_kafka(facts, group) else []
 
 
 def _gaps(facts: Facts, group: str, stretch: Stretch, queues: Mapping[str, Points]) -> Iterator[_Gap]:

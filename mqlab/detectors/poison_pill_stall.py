@@ -1,6 +1,7 @@
 """Kafka: one partition stands still on one record that fails again and again.
 
-Fires: the same record is tried for a minute and longer. Proven where the committed offset of its partition stands at
+Fires: the same record is tried for a minute and longer, or more often than retries usually are while snapshots show its
+partition standing still at it and another one moving. Proven where the committed offset of its partition stands at
 it while messages come in, the other partitions move and the group does not rebalance; likely where only one is known.
 Quiet: a record that was skipped after its retries, work that fails for many records or partitions, or whose log says
 at each try that a database or service does not answer (what it calls is down), a partition that stands still without
@@ -16,13 +17,13 @@ from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import interrupted
 from mqlab.kafka import poll_timeout
-from mqlab.kafka.stuck_records import Stuck, many_fail, stuck_records
+from mqlab.kafka.stuck_records import Stuck, gone_past, many_fail, stuck_records
 from mqlab.rows import GRID
 from mqlab.shared.lag import LEAST, growth
 from mqlab.shared.outages import outage
 from mqlab.shared.queues import lag
 from mqlab.sources import Role
-from mqlab.units import Interval
+from mqlab.units import Interval, moment
 from mqlab.words import listed
 from mqlab.words.filling import Value
 
@@ -70,7 +71,8 @@ def _finding(facts: Facts, stuck: Stuck) -> Finding:
     late = bool(trouble) and poll_timeout.explains(facts, stuck, trouble)
     proven = held and alone and (late or not trouble)
     subject = say("subject", group=stuck.group, topic=stuck.topic, queue=stuck.queue)
-    ongoing = held or _to_the_end(facts, stuck)
+    passed = gone_past(facts, stuck)
+    ongoing = passed is None and (held or _to_the_end(facts, stuck))
     return finding(
         INCIDENT,
         subject,
@@ -79,7 +81,7 @@ def _finding(facts: Facts, stuck: Stuck) -> Finding:
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         name=f"{subject}@{stuck.offset}",
-        slots=_slots(stuck),
+        slots={**_slots(stuck), "ongoing": ongoing, "passed": None if passed is None else moment(passed)},
         measures=_measures(stuck),
         evidence=_evidence(stuck),
         explains=("slow-consumer", "backlog-drain", *(_LATE if late else ())),

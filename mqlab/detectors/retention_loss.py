@@ -22,7 +22,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.delivery.group_audit import group_rows
 from mqlab.delivery.losses import GroupLoss, by_groups, dense, places
 from mqlab.delivery.offset_gaps import skips
-from mqlab.delivery.positions import Mark, OffsetReset, Why, offset_resets, offsets
+from mqlab.delivery.positions import Mark, OffsetReset, Skip, Why, offset_resets, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.delivery.rows import Loss
 from mqlab.facts import Episode, Facts, span
@@ -143,7 +143,7 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
     ongoing = any(skip.ongoing for skip in gone)
     # As many ids, or offsets, as lie between the position and a log start that was seen, or that was asked for.
     proven = all(dense(loss) and _starts_behind(facts, loss) for loss in case.losses)
-    begin, end = _deleted(facts, case, [skip.at for skip in gone])
+    begin, end = _deleted(facts, case, gone)
     waiting = sum(row.pending or 0 for row in group_rows(facts, case.topic) if row.group == case.group)
     return finding(
         INCIDENT,
@@ -173,13 +173,13 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
     )
 
 
-def _deleted(facts: Facts, case: GroupLoss, noticed: Sequence[float | None]) -> tuple[float | None, float | None]:
-    """When retention deleted the first and the last of them, at the latest when somebody *noticed* that."""
-    begin, end = span(noticed)
+def _deleted(facts: Facts, case: GroupLoss, gone: Sequence[Skip]) -> tuple[float | None, float | None]:
+    """When retention deleted the first and the last of them, at the latest when the group had gone past them."""
+    end = span(skip.at if skip.back is None else skip.back for skip in gone)[1]
     first = [mark.at for loss in case.losses for mark in _starts_within(facts, loss)[:1]]
     last = [mark.at for loss in case.losses for mark in _starts_behind(facts, loss)[:1]]
-    known = [at for at in (*first, begin) if at is not None]
-    return min(known, default=None), min(end or inf, max(last)) if len(last) == len(case.losses) else end
+    begin = span([*first, *(skip.at for skip in gone)])[0]
+    return begin, min(end or inf, max(last)) if len(last) == len(case.losses) else end
 
 
 def _deleted_since_look(facts: Facts, case: GroupLoss) -> int:

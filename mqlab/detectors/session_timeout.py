@@ -9,6 +9,7 @@ release, those that had left the group before for a late poll, members that die 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mqlab import words
@@ -95,15 +96,21 @@ def _case(facts: Facts, group: str) -> Case | None:
     last = each[-1][0]
     end = facts.covered_until() or last.at
     times = [(one.silent_since if one.silence else one.at, one.at + AFTER) for one, _ in each]
-    expelled = {one.client_id for one, _ in each}
+    others = {r.started for r in history(facts, group) if _of_others(r, [one for one, _ in each])}
     rebalances = tuple(
         r for r in history(facts, group)
-        if any(a <= r.started <= b for a, b in times) and not r.empty and not r.wanted_by_others(expelled)
+        if any(a <= r.started <= b for a, b in times) and not r.empty and r.started not in others
     )  # fmt: skip
     silent = last.silence is not None and last.silence.until is None and last.back is None
-    others = [r.started for r in history(facts, group) if r.wanted_by_others(expelled)]
-    again = extra(facts, group, min(a for a, _ in times), max(b for _, b in times), others)
+    again = extra(facts, group, min(a for a, _ in times), max(b for _, b in times), tuple(others))
     return Case(group, each, rebalances, again, ongoing=silent and end - last.at <= AFTER)
+
+
+def _of_others(rebalance: Rebalance, expelled: Sequence[Expiry]) -> bool:
+    """Somebody started or stopped another member for it, and none of the *expelled* was removed in it."""
+    done = rebalance.stabilised if rebalance.stabilised is not None else rebalance.started
+    removed = any(rebalance.started <= one.at <= done for one in expelled)
+    return not removed and rebalance.wanted_by_others({one.client_id for one in expelled})
 
 
 def _is_shown(cause: Cause) -> bool:

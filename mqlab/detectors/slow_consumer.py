@@ -2,7 +2,8 @@
 
 Fires: lag of a topic rises while the group's members stay the same and the committed position of every queue moves.
 Proven where what the members can do (threads ÷ time per message, or records per second of their polls) agrees with
-what they did, or nothing tells it. MQTT has no positions: a connected client takes less than is published for it, and
+what they did, or nothing tells it. Some partitions of Kafka may fall behind alone: their own production
+counts, and they are likely at most. MQTT has no positions: a connected client takes less than is published for it, and
 its queue is full or everything comes late; proven where delay or loss is what its queue and both rates make.
 Quiet: queues that stand still (no owner, or one stuck message), members that come and go, or that can do several times
 what comes in, a Kafka group that is kept from its work by rebalances, a burst that the group works off as fast as ever,
@@ -14,11 +15,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding, together
-from mqlab.groups.membership import capacity, disturbed, handling, is_kafka, left_at, places, steady, streams, topics
+from mqlab.groups.membership import (
+    Capacity,
+    capacity,
+    disturbed,
+    handling,
+    is_kafka,
+    left_at,
+    places,
+    steady,
+    streams,
+    topics,
+)
 from mqlab.models.falling import falling
 from mqlab.mqtt import brokers, sessions
 from mqlab.mqtt.queue_drops import queue_cases
@@ -47,6 +60,22 @@ SPARE = 4
 """Who can do so many times what comes in is not slow, whatever else of the group's topics it works off meanwhile."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What falls behind."""
+
+    group: str
+    topic: str
+    kafka: bool
+    queues: tuple[str, ...] = ()
+    """Partitions, where it is not the whole topic."""
+
+    @property
+    def where(self) -> str:
+        """The topic, or its partitions."""
+        return places(self.topic, self.queues) if self.queues else self.topic
+
+
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic, and for each client of MQTT."""
     mqtt = any(e.system == "mqtt" for e in facts.episodes)
@@ -59,26 +88,49 @@ def detect(facts: Facts) -> Result:
 
 def _of_topic(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]) -> Result:
     rise = climb(queues)
-    if rise is None or not _matters(rise):
+    if rise is not None and _matters(rise):
+        return _of_rise(facts, Place(group, topic, is_kafka(facts, group)), queues, rise)
+    behind = _behind(queues) if is_kafka(facts, group) else {}
+    rise = climb(behind)
+    if rise is None:
         return CLEAR
-    kafka = is_kafka(facts, group)
+    return _of_rise(facts, Place(group, topic, True, tuple(behind)), behind, rise)
+
+
+def _behind(queues: Mapping[str, Points]) -> Mapping[str, Points]:
+    """Partitions whose lag rose by what is much of their own production: all of them, or the one that rose most."""
+    rises = {queue: rise for queue, points in queues.items() if (rise := climb({queue: points})) and _matters(rise)}
+    behind = {queue: queues[queue] for queue in rises}
+    whole = climb(behind)
+    if not rises or (whole is not None and _matters(whole)):
+        return behind
+    most = max(rises, key=lambda queue: (rises[queue].grown, queue))
+    return {most: queues[most]}
+
+
+def _of_rise(facts: Facts, place: Place, queues: Mapping[str, Points], rise: Stretch) -> Result:
+    group, kafka, said = place.group, place.kafka, {"group": place.group, "topic": place.where}
     if not streams(facts, group):
         wanted = say("no-kafka-members" if kafka else "no-members", group=group)
-        return Result(missing=(wanted,), seen=say("rose", group=group, topic=topic, messages=rise.grown))
+        return Result(missing=(wanted,), seen=say("rose", messages=rise.grown, **said))
     if why := disturbed(facts, group, rise):
-        return Result(rejected=say("disturbed", group=group, topic=topic, why=why))
-    calm = steady(facts, group, queues, rise)
+        return Result(rejected=say("disturbed", why=why, **said))
+    parts = steady(facts, group, queues, rise)
+    calm = parts[0] if parts else None
     if calm is not None and (stuck := _stuck(queues, calm)):
-        return Result(rejected=say("stuck", group=group, places=places(topic, stuck)))
-    mostly_elsewhere = kafka and calm is not None and calm.grown < rise.grown / 2
-    if calm is not None and calm.seconds < SHORTEST and _is_enough(calm) and not mostly_elsewhere:
-        stayed = say("stayed", group=group, topic=topic, seconds=calm.seconds, messages=calm.grown)
+        return Result(rejected=say("stuck", group=group, places=places(place.topic, stuck)))
+    mostly_elsewhere = kafka and sum(part.grown for part in parts) < rise.grown / 2
+    short = calm is not None and calm.seconds < SHORTEST and (kafka or _is_enough(calm))
+    if calm is not None and short and not mostly_elsewhere:
+        stayed = say("stayed", seconds=calm.seconds, messages=calm.grown, **said)
         return Result(missing=(say("no-calm", group=group),), seen=stayed)
     if calm is None or not _matters(calm) or mostly_elsewhere:
-        return Result(rejected=say("changing", group=group, topic=topic))
+        if place.queues:  # a change of members keeps all partitions from being read, not some of them
+            return Result(missing=(say("no-calm", group=group),), seen=say("rose", messages=rise.grown, **said))
+        return Result(rejected=say("changing", **said))
     if kafka and _burst(queues, calm):
-        return Result(rejected=say("burst", group=group, topic=topic))
-    return _of_calm(facts, group, topic, calm, queues, rise)
+        return Result(rejected=say("burst", **said))
+    return _of_calm(facts, place, calm, queues, rise)
 
 
 def _matters(rise: Stretch) -> bool:
@@ -117,42 +169,46 @@ def _stuck(queues: Mapping[str, Points], calm: Stretch) -> list[str]:
     ]  # fmt: skip
 
 
-def _of_calm(
-    facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points], all_of_it: Stretch
-) -> Result:
+def _of_calm(facts: Facts, place: Place, rise: Stretch, queues: Mapping[str, Points], all_of_it: Stretch) -> Result:
     """A rise in which the members stayed the same: they are slow, unless they could have done far more."""
     came, _ = speeds(queues, rise)
-    able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
+    able = _able(facts, place, rise)
     if able is None or able.messages_per_second <= SPARE * came:
-        return Result((_group_finding(facts, group, topic, rise, queues, all_of_it),))
-    return Result(rejected=say("other-cause", group=group, topic=topic, able=able.told, inflow=came))
+        return Result((_group_finding(facts, place, rise, queues, all_of_it),))
+    return Result(rejected=say("other-cause", group=place.group, topic=place.where, able=able.told, inflow=came))
+
+
+def _able(facts: Facts, place: Place, rise: Stretch) -> Capacity | None:
+    """What all members can do; of some of the partitions only it tells nothing."""
+    return None if place.queues else capacity(facts, place.group, rise.since - SETTLING, rise.until + TOGETHER)
 
 
 def _group_finding(
-    facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points], all_of_it: Stretch
+    facts: Facts, place: Place, rise: Stretch, queues: Mapping[str, Points], all_of_it: Stretch
 ) -> Finding:
     came, growth = speeds(queues, rise)
     done = came - growth.likely
-    able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
-    agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
+    able = _able(facts, place, rise)
+    agrees = not place.queues if able is None else _near(able.messages_per_second, done)
     points, (begin, end) = totals(queues), _own(all_of_it, rise)
     ongoing = end >= points[-1][0]
     return finding(
         INCIDENT,
-        f"{group}/{topic}",
+        f"{place.group}/{place.topic}",
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (begin, None if ongoing else left_at(facts, group, rise, all_of_it) or end),
+        (begin, None if ongoing else left_at(facts, place.group, rise, all_of_it) or end),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         slots={
-            "group": group,
-            "topic": topic,
-            "kind": "partition" if is_kafka(facts, group) else "queue",
+            "group": place.group,
+            "topic": place.where,
+            "kind": "partition" if place.kafka else "queue",
+            "some": bool(place.queues),
             "able": able.told if able is not None else None,
             "calm": None if (begin, end) == (rise.since, rise.until) else moment(rise.since),
             "calm_until": moment(rise.until),
             "ongoing": ongoing,
-            **handling(facts, group, all_of_it.since, rise),
+            **handling(facts, place.group, all_of_it.since, rise),
         },
         measures={
             "produced_per_second": came,
@@ -166,6 +222,10 @@ def _group_finding(
         explains=("backlog-drain",),
         facts=_slowest(rise),
     )
+
+
+def _near(able: float, done: float) -> bool:
+    return abs(able - done) <= NEAR * max(able, done)
 
 
 def _moving(rise: Stretch) -> Iterator[Evidence]:

@@ -160,13 +160,13 @@ _LOOP = 2
 """Such rebalances that are a loop: one may be an accident beside a rise."""
 
 
-def steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch) -> Stretch | None:
-    """The longest part of the rise in which the members are known to have stayed the same; None where it is none."""
-    calm = _calm(facts, group, rise)
-    if not calm:
-        return None
-    since, until = max(calm, key=lambda part: part[1] - part[0])
-    return stretch_between(queues, since, until) if until > since else None
+def steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch) -> Sequence[Stretch]:
+    """Parts of the rise in which the members are known to have stayed the same, the longest one first.
+
+    They do not overlap where only one source tells of members.
+    """
+    ordered = sorted(_calm(facts, group, rise), key=lambda part: (part[0] - part[1], part[0]))
+    return [stretch_between(queues, since, until) for since, until in ordered if until > since]
 
 
 def left_at(facts: Facts, group: str, calm: Stretch, rise: Stretch) -> float | None:

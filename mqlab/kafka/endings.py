@@ -48,6 +48,8 @@ say = words.room("endings")
 EARLY, LATE = 0.3, 1.0
 """Seconds around max.poll.interval.ms in which a leave without a reason is one: applications round the times of their
 polls, and the heartbeat thread looks each 100 ms (retry.backoff.ms) or when it may. A wider window meets by chance."""
+_LATE_TOLD = "maximum poll interval"
+"""What librdkafka says of a poll timeout: as ``MAXPOLL``, and as the error that the next poll returns."""
 _PROCESS = STARTS | STOPS | {"process-exit"}
 
 
@@ -287,8 +289,8 @@ def timeouts(facts: Facts, lines: Lines, every: Sequence[Span]) -> Mapping[int, 
         ended = sorted((s for s in own if s.until is not None), key=lambda s: s.until or 0.0)
         began = sorted(s.since for s in own if s.since is not None)
         for line in lines.of(client, "poll-timeout"):
-            late = _timed_out(facts, lines, line, ended, began) if "MAXPOLL" in line.first.text else None
-            owner = late or _nearest(line, ended)
+            late = _timed_out(facts, lines, line, ended, began) if _LATE_TOLD in line.first.text else None
+            owner = late or _nearest(lines, line, ended)
             if owner is not None:
                 found.setdefault(id(owner), line)
     return found
@@ -298,13 +300,19 @@ def _fits(line: Episode, span: Span) -> bool:
     return line.member_id in (None, span.member_id) and not any(word in span.reason for word in CLOSED)
 
 
-def _nearest(line: Episode, ended: Sequence[Span]) -> Span | None:
-    """The life of the member that ended at about the moment that *line* is about."""
+def _nearest(lines: Lines, line: Episode, ended: Sequence[Span]) -> Span | None:
+    """The life of the member that ended at about the moment that *line* is about, and not by a stop after it."""
     at = timed_out(line)
     first = bisect_left(ended, at - ONCE, key=lambda s: s.until or 0.0)
     last = bisect_right(ended, at + ONCE, key=lambda s: s.until or 0.0)
     near = [s for s in ended[first:last] if (s.since or s.seen) <= at + CLOCKS and _fits(line, s)]
+    near = [s for s in near if not _stopped_between(lines, s, at)]
     return min(near, key=lambda s: (abs((s.until or 0.0) - at), s.seen), default=None)
+
+
+def _stopped_between(lines: Lines, span: Span, at: float) -> bool:
+    """Its application said that it stops, after *at* and before the life of its member ended."""
+    return any(e.kind == "app-stopping" for e in between(lines.of(span.client_id), at, span.until or at))
 
 
 def _timed_out(facts: Facts, lines: Lines, line: Episode, ended: Sequence[Span], began: Sequence[float]) -> Span | None:

@@ -81,6 +81,16 @@ def lives(facts: Facts, group: str) -> tuple[Life, ...]:
     return tuple(sorted(made.values(), key=lambda o: (o.since or 0.0, o.client_id, o.member_id, o.until or 0.0)))
 
 
+def without_members(facts: Facts, group: str) -> Iterator[tuple[float, float]]:
+    """Times from the end of the last life to the begin of the next one, by lines about members."""
+    every = lives(facts, group)
+    for end in sorted({one.until for one in every if one.until is not None}):
+        following = min((one.since for one in every if one.since is not None and one.since >= end), default=None)
+        lived = any((one.since or end) <= end and (one.until is None or one.until > end) for one in every)
+        if following is not None and not lived:
+            yield end, following
+
+
 def _silent_since(facts: Facts, group: str, span: Span) -> float | None:
     """The last sign of life before the end, where what followed is a silence that tells something."""
     limit = session_limit(facts, span.client_id, span.until)

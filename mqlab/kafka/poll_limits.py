@@ -122,13 +122,18 @@ def waited(facts: Facts, group: str, client_id: str, at: float) -> float | None:
     return at - polled[place - 1] if place else None
 
 
+def assigned(facts: Facts, group: str, client_id: str) -> Sequence[float]:
+    """When *client_id* got partitions, by its own log and by time."""
+    return [line.first_at or 0.0 for line in lines_of(facts, group, client_id, *_POLLED)]
+
+
 @per_facts
 def _polled(facts: Facts, group: str, client_id: str) -> Sequence[float]:
     """When *client_id* polled, sorted; where its own log tells of no assignment, by its coordinator's."""
-    assigned = [line.first_at or 0.0 for line in lines_of(facts, group, client_id, *_POLLED)]
-    if not assigned:
-        assigned = [e.first_at or 0.0 for e in lines(facts, group).coordinator if e.kind == "rebalance-assigned"]
-    return sorted([*assigned, *(batch.at for batch in polls_of(facts, group, client_id))])
+    moments = assigned(facts, group, client_id)
+    if not moments:
+        moments = [e.first_at or 0.0 for e in lines(facts, group).coordinator if e.kind == "rebalance-assigned"]
+    return sorted([*moments, *(batch.at for batch in polls_of(facts, group, client_id))])
 
 
 @dataclass(frozen=True, slots=True)

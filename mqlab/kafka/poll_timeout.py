@@ -58,6 +58,8 @@ class Departure:
     counted: bool
     """The client itself says by how much the limit was exceeded, or its metric of the time between polls does."""
     evidence: tuple[Evidence, ...]
+    life: Life | None = None
+    """The one that it ended."""
 
     @property
     def measured(self) -> bool:
@@ -91,7 +93,7 @@ def departures(facts: Facts, group: str) -> tuple[Departure, ...]:
     known = (*_said(facts, group), *_ended(facts, group, every), *_uncommitted(facts, group, every))
     runs: list[list[Departure]] = []
     for departure in sorted((d for d in known if not d.contradicted), key=lambda d: (d.client_id, d.at, not d.told)):
-        if runs and _same(runs[-1][-1], departure):
+        if runs and _same(facts, group, runs[-1], departure):
             runs[-1].append(departure)
         else:
             runs.append([departure])
@@ -104,11 +106,19 @@ def _merged(run: Sequence[Departure]) -> Departure:
     return replace(ordered[0], evidence=groups.once(place for d in ordered for place in d.evidence))
 
 
-def _same(one: Departure, other: Departure) -> bool:
-    """Both are about one departure of one client: within seconds, or while the same poll was worked off."""
-    if one.client_id != other.client_id:
+def _same(facts: Facts, group: str, run: Sequence[Departure], other: Departure) -> bool:
+    """It is about the departure that *run* is about: the same stay of one client, and the same poll.
+
+    The client may tell of it in its next poll only, so that the end of the late one counts.
+    """
+    first, poll = run[0], next((d.poll for d in run if d.poll is not None), None)
+    if first.client_id != other.client_id or (other.life and any(d.life for d in run)):
         return False
-    return abs(one.at - other.at) <= ONCE or (one.poll is not None and one.poll == other.poll)
+    if any(first.at < at < other.at for at in poll_limits.assigned(facts, group, first.client_id)):
+        return False
+    if poll is not None and other.poll is not None:
+        return poll == other.poll
+    return other.at - max(first.at, poll.at if poll is not None else first.at) <= ONCE
 
 
 def _said(facts: Facts, group: str) -> Iterator[Departure]:
@@ -130,7 +140,7 @@ def _ended(facts: Facts, group: str, every: Sequence[Life]) -> Iterator[Departur
         if life.end is End.POLL_TIMEOUT or (
             late and (expelled or life.end is End.DROPPED) and not _other_process(life, every)
         ):
-            yield replace(departure, host=life.host)
+            yield replace(departure, host=life.host, life=life)
 
 
 def _other_process(life: Life, every: Sequence[Life]) -> bool:

@@ -110,7 +110,7 @@ class Rebalance:
 
     def wanted_by_others(self, clients: Collection[str]) -> bool:
         """Somebody started or stopped another member than *clients*: it is no consequence of what became of these."""
-        return self.behind in (Behind.START, Behind.STOP) and self.client_id not in (None, *clients)
+        return self.behind in (Behind.START, Behind.STOP, Behind.RESTART) and self.client_id not in (None, *clients)
 
 
 RESOLUTION = 1.0

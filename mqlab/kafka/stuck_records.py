@@ -12,15 +12,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts
-from mqlab.kafka.groups import topics
+from mqlab.kafka.groups import groups, topics
+from mqlab.kafka.log_lines import homes
 from mqlab.memo import per_facts
 from mqlab.shared import actors
-from mqlab.shared.queues import TOGETHER, Pace, Points, lag, paces
+from mqlab.shared.lag import LEAST
+from mqlab.shared.queues import Pace, Points, lag, paces
 
 FEWEST = 3
 """Tries of one record that are "again and again": once may be a hiccup, twice a retry."""
 SHORTEST = 60.0
 """Seconds for which it must be tried: bounded retries end sooner (Spring's DefaultErrorHandler: ten, without pause)."""
+RETRIES = 10
+"""Attempts after which that gives a record up by default: more of them are no usual retry, however long they take."""
+COMMITS = 4 * 5.0
+"""Seconds for which snapshots must show its partition at it then: four times auto.commit.interval.ms (5000)."""
 POLL = 500
 """max.poll.records by default: what may lie between the committed offset and the record in one poll."""
 
@@ -61,6 +67,12 @@ class Stuck:
         return lag(self.frozen[-1]) - lag(self.frozen[0]) if self.frozen else 0
 
     @property
+    def tried(self) -> float:
+        """Seconds from the first try to the last."""
+        moments = [e.first_at for e in (*self.failures, *self.sought) if e.first_at is not None]
+        return max(moments) - min(moments)
+
+    @property
     def seconds(self) -> float:
         """From the first try, or the first snapshot, to the last of both."""
         return self.until - self.since
@@ -73,13 +85,21 @@ def stuck_records(facts: Facts) -> tuple[Stuck, ...]:
     for episode in facts.of_kind("record-failed", "offset-sought"):
         if episode.topic and episode.queue and episode.value_max is not None and episode.first_at is not None:
             tried[episode.topic, episode.queue, int(episode.value_max)].append(episode)
-    found = [
-        _stuck(facts, place, told)
-        for place, told in sorted(tried.items())
-        if _tries(told) >= FEWEST
-        and max(e.first_at or 0.0 for e in told) - min(e.first_at or 0.0 for e in told) >= SHORTEST
-    ]
-    return tuple(sorted((one for one in found if one is not None), key=lambda one: (one.since, one.topic, one.queue)))
+    found = [_stuck(facts, place, told) for place, told in sorted(tried.items()) if _tries(told) >= FEWEST]
+    held = (one for one in found if one is not None and (one.tried >= SHORTEST or _held(one)))
+    return tuple(sorted(held, key=lambda one: (one.since, one.topic, one.queue)))
+
+
+def _held(one: Stuck) -> bool:
+    """It failed more often than records are usually tried, and snapshots show that it alone held its partition."""
+    stood = (one.frozen[-1].at or 0.0) - (one.frozen[0].at or 0.0) if one.frozen else 0.0
+    return one.tries > RETRIES and stood >= COMMITS and one.grown >= LEAST and bool(one.moving)
+
+
+def gone_past(facts: Facts, one: Stuck) -> float | None:
+    """When a snapshot first showed the group behind the record after it had failed for the last time."""
+    points = topics(facts).get((one.group or "", one.topic), {}).get(one.queue, ())
+    return next((p.at for p in points if (p.at or 0.0) > one.until and (p.committed or 0) > one.offset), None)
 
 
 def many_fail(facts: Facts, one: Stuck) -> bool:
@@ -109,7 +129,7 @@ def _stuck(facts: Facts, place: Place, told: Sequence[Episode]) -> Stuck | None:
     if frozen is None:
         return None
     end = max([until, *(p.at or 0.0 for p in frozen)])
-    others = {name: pace for name, pace in paces(queues, since, until + TOGETHER).items() if name != queue}
+    others = {name: pace for name, pace in paces(queues, since, end).items() if name != queue}
     kinds = {kind: tuple(e for e in ordered if e.kind == kind) for kind in ("record-failed", "offset-sought")}
     return Stuck(
         group, topic, queue, offset, since, end, _tries(ordered), kinds["record-failed"], kinds["offset-sought"],
@@ -131,9 +151,10 @@ def _clients_stuck(facts: Facts, told: Sequence[Episode]) -> Mapping[str, int]:
 
 
 def _group(facts: Facts, topic: str, told: Sequence[Episode]) -> str | None:
-    """The group of those who tried: as their logs name it, else the only one that reads the topic."""
+    """The group of those who tried: as their logs name it, else whose logs these are, or the only one that reads it."""
     sources = {e.source for e in told}
     named = {e.group for e in told if e.group} or {e.group for e in facts.episodes if e.source in sources and e.group}
+    named = named or {group for group in groups(facts) if sources & homes(facts, group).keys()}
     reading = named or {group for group, name in topics(facts) if name == topic}
     return next(iter(reading)) if len(reading) == 1 else None
 
@@ -141,7 +162,7 @@ def _group(facts: Facts, topic: str, told: Sequence[Episode]) -> str | None:
 def _frozen(points: Points, since: float, until: float, offset: int) -> Points | None:
     """Snapshots from the first try on that stand at the record; None where the partition moved on meanwhile."""
     later = [p for p in points if (p.at or 0.0) >= since]
-    during = [p for p in later if (p.at or 0.0) <= until + TOGETHER]
+    during = [p for p in later if (p.at or 0.0) <= until]
     if any((p.committed or 0) > offset for p in during):
         return None
     at_it = [p for p in later if offset - POLL <= (p.committed or 0) <= offset]

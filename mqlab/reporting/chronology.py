@@ -144,7 +144,8 @@ def _of_changes(changes: Sequence[Change], lead: Finding | None, notes: Incident
             continue
         told = say("change", what=change.what, was=change.before, after=change.after or "—")
         place = where(change.evidence[-1]) if change.evidence else ""
-        weight = 1 if change.before is not None else 2 if _during(change.at, lead) else _LIGHT
+        near = _during(change.at, lead) or _is_of_group(change, lead)
+        weight = 1 if change.before is not None else 2 if near else _LIGHT
         one = Happening(change.at, told, f"#C{number}", place, inferred=change.inferred, weight=weight)
         cured = lead is not None and not notes.mitigated and lead.was_cured_by(change)
         yield replace(one, mark="mitigated", inferred=True, weight=0) if cured else one
@@ -155,6 +156,12 @@ def _during(at: float, lead: Finding | None) -> bool:
         return False
     end = lead.ended_at.timestamp() + _LATER if lead.ended_at else float("inf")
     return lead.started_at.timestamp() <= at <= end
+
+
+def _is_of_group(change: Change, lead: Finding | None) -> bool:
+    """It is about the group that the leading finding is about."""
+    group = getattr(change.what, "values", {}).get("group")
+    return lead is not None and group is not None and lead.subject.partition("/")[0] == group
 
 
 def _of_people(notes: IncidentNotes) -> Iterator[Happening]:

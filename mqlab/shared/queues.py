@@ -145,15 +145,30 @@ def complete(queues: Mapping[str, Points]) -> Sequence[Points]:
 
 
 def snapshots(queues: Mapping[str, Points]) -> Sequence[Points]:
-    """Positions that belong together: each queue once, within the seconds that the commands of one snapshot take."""
+    """Positions that belong together: each queue once, within the seconds that the commands of one snapshot take.
+
+    What one moment tells stays together; it is nearer to its own snapshot than to the next one.
+    """
+    by_time = sorted((p for points in queues.values() for p in points), key=lambda p: (p.at or 0.0, p.queue))
+    moments = [tuple(points) for _, points in groupby(by_time, lambda p: p.at or 0.0)]
     found: list[list[Position]] = []
-    for point in sorted((p for points in queues.values() for p in points), key=lambda p: (p.at or 0.0, p.queue)):
-        near = found and (point.at or 0.0) - (found[-1][0].at or 0.0) <= TOGETHER
-        if near and all(p.queue != point.queue for p in found[-1]):
-            found[-1].append(point)
+    last: Points = ()
+    for points, after in zip_longest(moments, moments[1:], fillvalue=()):
+        near = found and _at(points) - _at(found[-1]) <= TOGETHER and _apart(found[-1], points)
+        if near and not (after and _apart(points, after) and _at(after) - _at(points) < _at(points) - _at(last)):
+            found[-1] += points
         else:
-            found.append([point])
+            found.append([*points])
+        last = points
     return [tuple(points) for points in found]
+
+
+def _at(points: Sequence[Position]) -> float:
+    return points[0].at or 0.0
+
+
+def _apart(one: Sequence[Position], other: Sequence[Position]) -> bool:
+    return {p.queue for p in one}.isdisjoint(p.queue for p in other)
 
 
 def place(queue: str) -> tuple[str, int]:

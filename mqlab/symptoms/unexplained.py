@@ -238,7 +238,8 @@ def _losses(facts: Facts) -> Iterator[Symptom]:
         yield Symptom(piece.since, told, "records-lost")
     for own in losses.by_groups(facts, None):
         names = {"amount": own.amount, "topic": own.topic, "group": own.group, "how": own.losses[0].how}
-        yield Symptom(own.span[0], say("passed", at=own.span[0], **names), "records-lost")
+        at = losses.gone_past(facts, own)
+        yield Symptom(at, say("passed", at=at, **names), "passed-over")
 
 
 def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShape]) -> Iterator[Symptom]:

@@ -17,7 +17,7 @@ from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import TrafficLedger
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, configured, counters, failures, flows
-from mqlab.shared.benign_lines import RESTART
+from mqlab.shared.benign_lines import RESTART, STARTING
 from mqlab.shared.failures import NONE, Failed
 from mqlab.traffic import card
 
@@ -122,8 +122,8 @@ def harmless(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
     """Why these retries of *client* amplify nothing; None where they do."""
     if found.lines < FEW_RETRIES:
         return say("few", retries=found.lines)
-    restarts = [e.first_at for e in facts.of_kind("broker-started", "broker-stopping") if e.first_at is not None]
-    if all(_near(e, restarts) for e in episodes):
+    restarts = _restarts(facts)
+    if all(e.first_at is not None and any(a <= e.first_at <= b for a, b in restarts) for e in episodes):
         return say("restart", retries=found.lines, within=RESTART)
     late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) == client]
     if not late and len(found.attempts) < 2:
@@ -138,6 +138,21 @@ def harmless(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
     if found.again is not None and found.sends and found.again < counters.REPEATED * found.sends:
         return say("few-repeats", again=round(found.again), sends=round(found.sends))
     return None
+
+
+def _restarts(facts: Facts) -> tuple[tuple[float, float], ...]:
+    """Times around restarts of brokers; of a start with which a log begins, that before it: it is no restart."""
+    begins = {c.source: c.first_at for c in facts.coverage if c.first_at is not None}
+    seen: set[str] = set()
+    found = []
+    for line in facts.of_kind("broker-started", "broker-stopping"):
+        at = line.first_at
+        if at is not None:
+            ran = line.kind == "broker-stopping" or line.source in seen
+            ran = ran or at - begins.get(line.source, at) > STARTING
+            found.append((at - RESTART, at + RESTART if ran else at))
+        seen.add(line.source)
+    return tuple(found)
 
 
 def _near(episode: Episode, moments: Sequence[float]) -> bool:

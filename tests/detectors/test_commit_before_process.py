@@ -83,7 +83,13 @@ def test_records_that_were_given_up_are_another_matter():
 def test_lost_records_that_nothing_explains_are_a_symptom():
     holes = messages(f"from to at handled\n0 99 10:00 {A}\n100 109 10:00 -\n110 999 10:00 {A}")
     left = unexplained(facts(LIFE, holes, LEDGER, stands("10:00:10 0 50\n10:01:00 0 1000", dumped=True), EXPLICIT), ())
-    passed = {"at": at(0), "amount": ways("amount", records=10), "topic": TOPIC, "group": GROUP, "how": ways("holes")}
+    passed = {
+        "at": at("10:01:00"),
+        "amount": ways("amount", records=10),
+        "topic": TOPIC,
+        "group": GROUP,
+        "how": ways("holes"),
+    }
     assert [s.text for s in left] == [room("symptoms")("passed", **passed)]
 
 

@@ -128,6 +128,60 @@ def test_partitions_of_one_member_that_fall_behind_are_named_with_it():
     assert finding.facts == {"falling behind": "0", "keeping up": "1-2", "owners that fall behind": "b"}
 
 
+def of_partitions(*each):
+    """Four partitions, each with legs of its own."""
+    return [p for n, legs in enumerate(each) for p in describe(*legs, partitions=4) if p.queue == str(n)]
+
+
+FAST = ((400, 10, 10),)
+
+
+def test_one_partition_of_several_that_falls_behind_is_measured_by_its_own_production():
+    """It rises by 30 s of its own production, which is less than 20 s of that of the topic."""
+    given = facts(of_partitions(FAST, FAST, ((100, 10, 10), (300, 10, 9)), FAST))
+    (finding,) = slow_consumer.detect(given).findings
+    assert (finding.certainty, finding.subject) == (Certainty.LIKELY, f"{GROUP}/{TOPIC}")
+    assert (finding.measures["produced_per_second"], finding.measures["consumed_per_second"]) == (10, 9)
+    assert membership.places(TOPIC, ["2"]) in finding.statement
+    assert finding.measures["peak_lag"] == 300
+
+
+@pytest.mark.parametrize(
+    ("legs", "said"),
+    [
+        (((100, 10, 10), (150, 10, 9), (150, 10, 10)), "clear"),
+        (((100, 10, 10), (300, 10, 0)), "stuck"),
+        (((100, 10, 10), (60, 30, 12), (240, 4, 12)), "burst"),
+    ],
+)
+def test_a_partition_that_is_a_little_late_or_stands_still_or_had_a_burst_is_not_slow(legs, said):
+    result = answer(slow_consumer, of_partitions(FAST, FAST, legs, FAST))
+    place = {"group": GROUP, "topic": membership.places(TOPIC, ["2"])}
+    texts = {
+        "clear": "clear",
+        "stuck": slow_consumer.say("stuck", group=GROUP, places=membership.places(TOPIC, ["2"])),
+        "burst": slow_consumer.say("burst", **place),
+    }
+    assert result == texts[said]
+
+
+def test_a_partition_that_falls_behind_before_and_after_a_join_needs_a_longer_time_with_the_same_members():
+    legs = ((40, 10, 10), (50, 10, 4), (10, 10, 4, "-"), (50, 10, 4, "b"), (30, 10, 40, "b"))
+    rows = of_partitions(((180, 10, 10),), ((180, 10, 10),), legs, ((180, 10, 10),))
+    joined = coordinator("10:01:30 preparing 1 Adding new member {b1}\n10:01:31 stable 2 2")
+    result = slow_consumer.detect(facts(rows, joined, members(0, 180, "a")))
+    assert result.missing == (slow_consumer.say("no-calm", group=GROUP),)
+
+
+def test_a_partition_that_falls_behind_alone_while_members_change_is_not_explained_by_that():
+    legs = ((40, 10, 10), (140, 10, 6))
+    steady = ((180, 10, 10),)
+    words = "".join(f"10:0{n // 60}:{n % 60:02} preparing {n} Adding new member {{c{n}}}\n" for n in range(40, 180, 25))
+    rows = of_partitions(steady, steady, legs, steady)
+    result = slow_consumer.detect(facts(rows, coordinator(words), members(0, 180, "a")))
+    assert (result.rejected, len(result.missing), bool(result.seen)) == (None, 1, True)
+
+
 def test_a_loop_of_poll_timeouts_is_no_slow_consumer():
     lines = [
         f"10:0{minute}:{second} {words}"
@@ -259,3 +313,25 @@ def test_partitions_are_plain_numbers_and_queues_of_another_system_are_not_kafka
     partitions = {"partitions": 4, "queues": ["0-2", "5"], "topic": "t"}
     assert told(membership.places("t", ["0", "1", "2", "5"])) == partitions
     assert told(membership.places("T", ["broker-a/0", "broker-a/1"])) == {"queues": "broker-a 0-1", "topic": "T"}
+
+
+def released(back, *, last="10:01:01"):
+    """Two members leave in good order and come again."""
+    return coordinator(f"""
+        10:00:00 new {{a1}}
+        10:00:00 preparing 0 Adding new member {{a1}} with group instance id None
+        10:00:01 new {{b1}}
+        10:00:03 stable 1 2
+        10:01:00 left {{a1}}
+        10:01:00 preparing 1 removing member {{a1}} on LeaveGroup
+        {last} left {{b1}}
+        {last} empty 2
+        {back} preparing 2 Adding new member {{a2}} with group instance id None
+    """)
+
+
+def test_a_short_time_without_members_is_ruled_out_and_not_clear():
+    short = consumer_offline.say("short", group=GROUP, seconds=15.0, ongoing=False)
+    assert answer(consumer_offline, describe((200, 10, 10)), released("10:01:16")) == short
+    assert answer(consumer_offline, describe((200, 10, 10)), released("10:01:16", last="10:02:00")) == "clear"
+    assert answer(consumer_offline, describe((200, 10, 10))) == "clear"

@@ -1,5 +1,7 @@
 """One record that fails again and again, and what only looks like it."""
 
+from dataclasses import replace
+
 import pytest
 from facts_builder import at, episode, facts, log, settings, version
 from kafka_builder import client, coordinator
@@ -11,6 +13,7 @@ from mqlab.facts import Position
 from mqlab.findings import Certainty, Severity
 from mqlab.kafka import poll_timeout
 from mqlab.shared.queues import lag
+from mqlab.words import is_idle
 
 GROUP, TOPIC = "billing", "invoices"
 PROVEN, LIKELY = (
@@ -217,3 +220,48 @@ def test_a_record_that_fails_while_others_get_on_is_poison_whatever_its_handler_
     still = [partition(n, 1000) for n in range(4)]
     assert found(*still, fails(100, 300), LOG, refused(100, 110)) == LIKELY
     assert found(*still, fails(100, 300), LOG, refused(100, 300, source="clients/b.log")) == LIKELY
+
+
+def passed(number, stop, until):
+    """It stands at *stop* until the group goes past that."""
+    return [p for p in partition(number, stop) if p.at < at(until)] + [
+        p for p in partition(number) if p.at >= at(until)
+    ]
+
+
+MOVING = [partition(n) for n in (0, 1, 2)]
+
+
+def test_a_record_that_held_its_partition_for_less_than_a_minute_is_poison_and_over_when_the_group_went_past_it():
+    rows = (passed(3, 1000, 140), *MOVING, fails(101, 139), LOG, client("a", "10:00:00 joining"))
+    assert found(*rows) == PROVEN
+    (finding,) = poison_pill_stall.detect(facts(*rows)).findings
+    assert (finding.started_at.timestamp() - at(0), finding.ended_at.timestamp() - at(0)) == (101, 139)
+    assert (finding.measures["retries"], finding.measures["stuck_lag"]) == (39, 305)
+    assert is_idle(finding.mitigate)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (passed(3, 1000, 140), MOVING, fails(101, 139, step=5)),
+        (passed(3, 1000, 120), MOVING, fails(101, 119)),
+        ([passed(n, 1000, 140) for n in range(4)], fails(101, 139)),
+        (partition(3), MOVING, fails(101, 139)),
+        (fails(101, 139),),
+    ],
+    ids=["few tries", "short", "all stand still", "its partition moves", "no snapshots"],
+)
+def test_a_short_retry_or_one_that_holds_no_partition_of_several_is_no_stall(rows):
+    result = poison_pill_stall.detect(facts(*rows, LOG, client("a", "10:00:00 joining")))
+    assert result.findings == ()
+    assert result.rejected
+
+
+def test_of_two_groups_that_read_the_topic_that_one_is_held_up_whose_log_it_is():
+    """Lines of the application name neither a group nor a client; its settings are in the same log."""
+    bare = [replace(line, group=None, client_id=None) for line in fails(101, 139)]
+    other = [replace(p, group="stats", source=p.source + "2") for n in range(4) for p in partition(n, owner="s")]
+    ours = settings(f"at owner key value\n09:59 a group.id {GROUP}", "clients/a.log", scope="consumer")
+    began = (client("a", "09:59:58 starting"), coordinator("10:00:00 new {a1}"))
+    assert found(passed(3, 1000, 140), *MOVING, other, bare, ours, began, LOG) == PROVEN

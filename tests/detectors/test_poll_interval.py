@@ -183,3 +183,18 @@ def test_what_was_before_ends_where_the_answers_became_slow_not_where_the_first_
 
 def test_a_service_that_answers_as_before_is_no_cause():
     assert "cause" not in found(LOOP, TOLD, SLOW, SET, served(calm=20)).facts
+
+
+@pytest.mark.parametrize("parts", [("broker", "client"), ("client",), ("broker", "client", "polls")])
+def test_departures_that_follow_each_other_within_seconds_are_as_many_as_there_were(parts):
+    """A poll takes 6 s of 4: the client tells of it at its end, and again a second later, and has joined by then."""
+    late, broker, polls = "", "", []
+    for n, second in enumerate((10, 18, 26), 1):
+        late += f"10:00:{second - 4} got invoices-0\n" if second > 10 else "10:00:06 got invoices-0\n"
+        late += f"10:00:{second + 2} maxpoll 0.1\n10:00:{second + 3} maxpoll 0.1\n"
+        broker += f"10:00:{second} left {{a{n}}}\n10:00:{second} preparing {n} removing member {{a{n}}} on LeaveGroup\n"
+        polls.append((second + 2, 150, 6.0))
+    known = {"broker": coordinator(broker), "client": client("a", late), "polls": worked("a", *polls)}
+    one = found(*(known[part] for part in parts), runs("a", interval=4000), LISTED)
+    assert one.measures["poll_timeouts"] == 3
+    assert one.ended_at is None or one.ended_at.timestamp() >= at(26)

@@ -63,6 +63,23 @@ def test_it_lasts_while_unread_records_are_deleted_and_not_from_when_they_were_w
     assert (loss.started_at.timestamp(), loss.ended_at.timestamp()) == tuple(map(at, span))
 
 
+def test_of_a_group_that_comes_back_without_a_word_it_lasts_until_the_log_start_has_passed_all_that_it_lost():
+    """Not until the log start was first seen above its position; of lines a few seconds apart both ends count."""
+    both = replace(start_moved("10:02:00", "0", 250), count=2, value_min=150.0, last_at=at("10:02:08"))
+    moves = [
+        both,
+        start_moved("10:03:00", "0", 400),
+        start_moved("10:04:30", "0", 500),
+        start_moved("10:05:59", "0", 600),
+    ]
+    handled = messages(
+        f"from to at until handled\n0 99 10:00 10:01 {A}\n100 499 10:01 10:02 -\n500 899 10:02 10:04 {A}"
+    )
+    (loss,) = retention_loss.detect(facts(AWAY, moves, AFTER, handled, LEDGER, EARLIEST)).findings
+    assert (loss.started_at.timestamp(), loss.ended_at.timestamp()) == (at("10:02:00"), at("10:04:30"))
+    assert loss.measures["lost_records"] == 400
+
+
 def test_a_group_without_members_is_what_retention_loss_comes_of_and_not_what_it_brings():
     (loss,) = retention_loss.detect(facts(AWAY, BACK, AFTER, EARLIEST)).findings
     empty = replace(loss, incident="consumer-offline", started_at=loss.started_at)

@@ -109,6 +109,13 @@ def test_a_broker_restart_explains_its_retries():
     assert found(*NEW, retries(5, 4, 3, reason="NETWORK_EXCEPTION"), restart) == trace("restart", retries=24, within=60)
 
 
+@pytest.mark.parametrize(("begins", "started", "restarts"), [(270, 280, False), (0, 280, True), (330, 340, True)])
+def test_a_start_with_which_a_log_begins_is_no_restart_and_explains_no_later_retry(begins, started, restarts):
+    start = episode("broker-started", started, "server.log")
+    given = (*NEW, retries(5, 4, 3, reason="NETWORK_EXCEPTION"), start, log("server.log", first=begins, last=900))
+    assert isinstance(found(*given), str) is restarts
+
+
 def test_a_leader_that_moved_explains_retries_without_the_brokers_log():
     moved = retries(5, reason="NOT_LEADER_OR_FOLLOWER", start=305)
     because = trace("moved", retries=16, within=60)

@@ -178,7 +178,7 @@ def _stopped(facts: Facts, war: War) -> dict[str, Value]:
     others = [c for c in lasts if c not in ended]
     if len(ended) != 1 or len(others) != 1 or others[0].until is not None:
         return {}
-    return {"stopped": base_name(ended[0].source), "stopped_at": ended[0].until}
+    return {"stopped": base_name(ended[0].source), "parted": ended[0].until}
 
 
 def _evidence(facts: Facts, war: War) -> tuple[Evidence, ...]:

@@ -122,7 +122,7 @@ def test_a_client_that_left_by_itself_needs_no_stop(last, stopped, at_):
         logs.append(client("\n".join(rows), "dev", f"clients/{name}.log", last="10:05:00"))
     (one,) = detect(facts(behind, logs)).findings
     values = one.statement.values
-    assert (values.get("stopped"), values.get("stopped_at")) == (stopped, at_ and at(at_))
+    assert (values.get("stopped"), values.get("parted")) == (stopped, at_ and at(at_))
     assert is_idle(one.mitigate) is (stopped is not None)
 
 

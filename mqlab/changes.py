@@ -25,7 +25,7 @@ _ROTATED = re.compile(r"(?:[.-]\d[\d_-]*)?(?:\.(?:gz|bz2|zst|xz))?$")
 
 say = words.room("changes")
 
-_CREATED = 1.0
+_CREATED = 5.0
 """Seconds within which brokers log a topic, its partitions and its settings when it is created."""
 
 
@@ -143,7 +143,7 @@ def _members(facts: Facts) -> Iterator[Change]:
     for group in groups(facts):
         for one in comings(facts, group):
             until = one.until if one.what is What.RESTARTED else None
-            after = say("members-came", members=one.members, what=one.what, until=until)
+            after = say("members-came", members=one.members, what=one.what, until=until, several=len(one.members) > 1)
             yield Change(one.since, say("group", group=group), None, after, one.evidence)
 
 

@@ -274,7 +274,7 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str],
         weight=1.0,
         explains=(told,),
         evidence=tuple(episode.first for episode in started[:1]),
-        against=(say("too-little", classes=len(open_)),),
+        against=(say("too-little"),),
         unexplained=(),
         settle=_settle(facts, INCIDENTS[unchecked[0]], unchecked[1], systems) if unchecked else (),
     )

@@ -135,6 +135,10 @@ _PACE, _PART = 30.0, 0.1
 within half a minute."""
 
 
+_DENSE = frozenset({"log-explosion"})
+"""Classes of what comes many times a second: a few seconds without it are its end."""
+
+
 def as_seen(finding: Finding, facts: Facts, window: tuple[float | None, float | None]) -> Finding:
     """*finding*, which lies within the *window* of the material, where counts by ten seconds may begin before it.
 
@@ -178,7 +182,8 @@ def is_over(finding: Finding, facts: Facts, last: float | None) -> bool:
     gone = finding.cause_ended_at
     if gone is not None and end <= gone.timestamp() + GRID:
         return min(read, last or read) - end >= max(GRID, pace(finding, own_events(facts, finding)))
-    return min(read, last or read) - end >= max(_PACE, _PART * lasted, pace(finding, own_events(facts, finding)))
+    least = GRID if finding.incident in _DENSE else _PACE
+    return min(read, last or read) - end >= max(least, _PART * lasted, pace(finding, own_events(facts, finding)))
 
 
 def own_events(facts: Facts, finding: Finding) -> tuple[Episode, ...]:

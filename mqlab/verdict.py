@@ -146,7 +146,8 @@ def _without_doubted(facts: Facts, results: dict[str, Result], maybe: Sequence[H
     doubted = {h.incident for h in maybe if h.incident in results}
     doubted = {slug for slug in doubted if not (results[slug].findings or results[slug].missing)}
     part = hypotheses.is_excerpt(facts)
-    return results | {slug: Result(missing=INCIDENTS[slug].needs if part else (say("doubted"),)) for slug in doubted}
+    open_ = {slug: say("doubted", because=results[slug].rejected) for slug in doubted}
+    return results | {slug: Result(missing=INCIDENTS[slug].needs if part else (open_[slug],)) for slug in doubted}
 
 
 def _of_mqtt(found: Finding) -> bool:

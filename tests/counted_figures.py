@@ -61,6 +61,8 @@ def _slowest(numbers: Any) -> Mapping[str, float]:
     return max(owners.values(), key=lambda owner: owner["backlog_at_repair"])
 
 
+_FENCED = "20261121T115109Z", "20261121T115220Z"
+"""From the first to the last time that the two processes took the membership from each other."""
 UNDER_WAY = "two polls that were under way when the counted window ended were too late as well"
 
 FIGURES: tuple[Figure, ...] = (
@@ -227,7 +229,8 @@ FIGURES: tuple[Figure, ...] = (
         )
     ),
     *_rows(
-        "kafka-rebalance-04", "static-member-fenced", fencings=lambda t: t["fencing_events"], peak_lag=_lag
+        "kafka-rebalance-04", "static-member-fenced", fencings=lambda t: t["fencing_events"],
+        peak_lag=lambda t: max(waiting for at, waiting in t["lag_series_total"] if _FENCED[0] <= at <= _FENCED[1])
     ),
     *_rows(
         "kafka-rebalance-04",

@@ -50,7 +50,7 @@ def test_a_group_of_which_nothing_waits_has_no_backlog():
 
 def test_what_comes_faster_after_the_end_than_before_has_another_reason():
     assert backlog(facts(waiting(0, 100, 200, 900, 1800)), "g", at(0), at(20))["peak_lag"] == 200
-    assert backlog(facts(waiting(90, 10, 0, 60, 700)), "g", at(5), at(20))["peak_lag"] == 10
+    assert backlog(facts(waiting(90, 10, 0, 60, 700)), "g", at(5), at(20)) == {}, "it was higher before"
     assert backlog(facts(waiting(0, 100, 40, 130)), "g", at(0), at(20))["peak_lag"] == 100
 
 

@@ -21,7 +21,7 @@ def told(text):
 
 def test_an_upgrade_leaves_a_session_behind_and_brings_another_client():
     assert told(broker(UPGRADE)) == [
-        (300.0, "client old", "connected", "away, its session is kept", [4]),
+        (300.0, "client old", "connected", "disconnected, its session is kept", [4]),
         (310.0, "client new", None, "connected", [5]),
     ]
 
@@ -32,7 +32,7 @@ def test_an_upgrade_leaves_a_session_behind_and_brings_another_client():
     ids=["comes up", "starts again", "starts again without a stop"],
 )
 def test_a_start_before_which_nothing_was_seen_is_no_change(later, starts):
-    assert [one[0] for one in told(broker(f"10:00:00 - starting\n{later}")) if one[3] == "starting"] == starts
+    assert [one[0] for one in told(broker(f"10:00:00 - starting\n{later}")) if one[3] == "starts"] == starts
 
 
 def test_who_is_there_from_the_start_and_who_comes_back_are_no_change():

@@ -275,7 +275,7 @@ def test_what_came_back_after_an_end_is_a_restart_and_a_first_start_is_none():
 
     assert row_of(told(replace(diagnosis(), changes=lives)), "RESTARTS") == (
         "RESTARTS bridge: 12:21:28 exited with status 3, 12:21:33 started\n"
-        "         broker 2: 12:19:00 stopped, 12:19:40 started"
+        "         broker 2: 12:19:00 began to stop, 12:19:40 started"
     )
 
 

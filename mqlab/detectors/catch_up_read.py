@@ -15,7 +15,7 @@ from mqlab import words
 from mqlab.delivery.positions import by_hand, moves, offset_resets, offsets
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
-from mqlab.shared.queues import Pace, Points, of_groups, snapshots
+from mqlab.shared.queues import Pace, Points, lag, of_groups, snapshots
 
 INCIDENT = "catch-up-read"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -136,5 +136,5 @@ def _finding(group: str, topic: str, reading: Reading) -> Finding:
             "unread": reading.jumped if reading.jumped > 0 else None,
         },
         measures={"caught_up_messages": reading.caught_up, "peak_lag": reading.behind},
-        evidence=(p.evidence.because(say("behind")) for p in reading.before[:3]),
+        evidence=(p.evidence.because(say("behind")) for p in sorted(reading.before, key=lag, reverse=True)[:3]),
     )

@@ -21,6 +21,7 @@ from mqlab.mqtt.brokers import LASTING, LEAST
 from mqlab.mqtt.queue_growth import Growth, Unknown, counts, growths, leaving, left_sessions, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN, sessions
 from mqlab.shared.wording import sample
+from mqlab.units import moment
 from mqlab.words import Text
 
 INCIDENT = "session-queue-growth"
@@ -87,8 +88,8 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
         INCIDENT,
         growth.client_id,
         certainty,
-        (_since(growth), stopped),
-        ongoing=stopped is None,
+        (_since(growth), None),
+        ongoing=True,
         slots={
             "unlimited": growth.queue is not None,
             "listed": growth.queued,
@@ -96,6 +97,7 @@ def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
             "expiry": brokers.expiry(facts, growth.broker),
             "grows": growth.much,
             "goes_on": stopped is None,
+            "until": moment(stopped),
             "memory_per_second": memory if memory is not None and memory > 0 else None,
             "software": brokers.software(facts, growth.broker),
         },
@@ -147,12 +149,13 @@ def _of_unknown(facts: Facts, growth: Unknown) -> Finding:
         INCIDENT,
         growth.names,
         Certainty.PROVEN if growth.all_of_it else Certainty.LIKELY,
-        (growth.since, stopped),
-        ongoing=stopped is None,
+        (growth.since, None),
+        ongoing=True,
         slots={
             "clients": growth.clients,
             "grows": True,
             "goes_on": stopped is None,
+            "until": moment(stopped),
             "all_of_it": growth.all_of_it,
             "software": brokers.software(facts, growth.broker),
         },

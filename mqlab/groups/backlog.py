@@ -36,9 +36,10 @@ def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, f
         inside = [point for point in points if point[0] <= until]
         if name != group or topic.startswith(OWN) or len(inside) < 2:
             continue
-        # What waited in the snapshot before it began is not its own.
+        # What waited in the snapshot before it began is not its own; a lag that only fell from there has no peak.
         meanwhile = [amount for at, amount in inside if at >= since]
-        waits["peak_lag"] += max((*meanwhile, *_growing_on(inside, points[len(inside) :])), default=0)
+        most = max((*meanwhile, *_growing_on(inside, points[len(inside) :])), default=0)
+        waits["peak_lag"] += most if all(amount < most for at, amount in inside if at < since) else 0
         waits["pending_records"] += points[-1][1]
         grows = grows.plus(_even(_rise(inside)) or between(0.0, ()))
     if waits["pending_records"] > waits["peak_lag"]:

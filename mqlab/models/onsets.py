@@ -101,7 +101,8 @@ def _from(points: Sequence[tuple[float, float]], place: int, before: float, room
         over = 1 + max(n for n in range(first, len(points)) if abs(points[n][1] - before) >= abs(half) / 2)
     after = median(value for _, value in points[first : None if lasting else over])
     since = next(n for n in range(first - 1, -1, -1) if n == 0 or (points[n][1] - before) * sides[place] <= 0)
-    return Onset(points[since][0], points[first][0], before, after, lasting, points[first][1])
+    level = median(value for _, value in points[max(0, since - LASTS + 1) : since + 1])
+    return Onset(points[since][0], points[first][0], level, after, lasting, points[first][1])
 
 
 def _burst(found: Onset) -> bool:

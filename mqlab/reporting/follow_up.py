@@ -20,19 +20,12 @@ from mqlab.reporting.chronology import Chronology
 from mqlab.reporting.evidence import DELIVERY, Dossier, family, harmful, sudden
 from mqlab.reporting.impact import AGAIN, AGAIN_AT_MOST, GONE
 from mqlab.scope import out_of_scope
-from mqlab.shared.actors import base_name
 from mqlab.words import Text
 
 say = words.room("follow-up")
 
 _RECOVERED = ("backlog-drain",)
 """Notices that say that a consequence is over."""
-_GOES = ("client-disconnected", "app-stopping", "consumer-closed", "consumer-stopped", "leave-sent", "member-left",
-         "process-exit", "broker-stopping")  # fmt: skip
-_COMES = ("client-connected", "member-joined", "broker-started")
-"""Events of clients, members and brokers that go and come: what ends then may have ended by that."""
-_NEAR = 10.0
-"""Seconds that the end of what is counted by ten seconds may be off."""
 _SECOND = 1.0
 """Seconds before the onset within which a line belongs to it: the onset is known from samples at times."""
 _COUNTED_BACK = ("session_timeout_seconds", "poll_interval_seconds", "life_seconds", "onset_uncertainty_seconds")
@@ -88,8 +81,7 @@ def noticed(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, when: Chro
     elif onset is not None and detected is None and stopped is not None and stopped >= onset:
         well.append(say("mitigated-after-onset", seconds=stopped - onset))
     elif stopped is None and end is not None and family(lead.incident) != DELIVERY and not _changed(diagnosis, lead):
-        who = {name: _moving(facts, kinds, end) or None for name, kinds in (("went", _GOES), ("came", _COMES))}
-        badly.append(say("ended-with" if any(who.values()) else "ended-unchanged", **who))
+        badly += [say("ended-unchanged")] if lead.cause_ended_at is None else []
     well += [one.statement for one in diagnosis.findings if one.incident in _RECOVERED and lead.brings(one)]
     return Noticed((*well, *_spared(facts, diagnosis)), tuple(badly))
 
@@ -98,12 +90,6 @@ def _changed(diagnosis: Diagnosis, lead: Finding) -> bool:
     """Whether anything became different since its onset."""
     begin = lead.started_at.timestamp() if lead.started_at else None
     return any(one.at is None or begin is None or one.at >= begin for one in diagnosis.changes)
-
-
-def _moving(facts: Facts, kinds: Sequence[str], end: float) -> list[str]:
-    """Who went, or came, at the end of it, by name."""
-    own = [one for one in facts.of_kind(*kinds) if abs(_at(one) - end) <= _NEAR]
-    return sorted({one.client_id or one.member_id or one.node or base_name(one.source) for one in own})
 
 
 def _lead(diagnosis: Diagnosis) -> Finding | None:

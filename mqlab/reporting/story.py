@@ -59,9 +59,9 @@ def _summary(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Iterator[str]:
         return
     if told := next(effects_of([found[0]]), None):
         yield say("effect", effect=told.text)
-    yield from _others(lead, [one.finding for one in found[1:] if harmful(one.finding)])
     if outcome := _outcome(lead):
         yield outcome
+    yield from _others(lead, [one.finding for one in found[1:] if harmful(one.finding)])
 
 
 def _others(lead: Finding, besides: Sequence[Finding]) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _of_no_lead(diagnosis: Diagnosis) -> Iterator[str]:
     if not verdict.hypotheses and not diagnosis.symptoms:
         yield verdict.statement
         return
-    yield say("unproven")
+    yield say("calm" if verdict.hypotheses and verdict.hypotheses[0].incident == "healthy" else "unproven")
     if verdict.hypotheses:
         yield say("maybe", causes=[cause(one.incident) for one in verdict.hypotheses[:3]])
     if diagnosis.symptoms:

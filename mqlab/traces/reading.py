@@ -175,5 +175,5 @@ def handled_again(facts: Facts) -> Iterator[Mark]:
         again = [(one, noted) for one, noted in known if len(noted) > len(set(noted)) or (alone and len(noted) > 1)]
         count = sum(one.messages * (len(noted) - 1) for one, noted in again)
         if count >= LEAST:
-            at, source = min((one.at, noted[0]) for one, noted in again)
+            at, source = min((sorted(one.times)[1] if len(one.times) > 1 else one.at, noted[0]) for one, noted in again)
             yield mark("handled-again", [(at, Evidence(source, None, topic))], topic, count)

@@ -58,7 +58,7 @@ def test_unsubscribing_is_advised_only_where_another_filter_covers_the_topics():
         detect(facts(LEDGERS, subscribed("billing", *names), ALLOWED)).findings[0].mitigate
         for names in (("grid/+/power", "grid/n1/#"), ("grid/#", "grid/n1/#"))
     )
-    assert (told(crossing), told(within)["narrower"]) == ({"subject": "billing"}, ["grid/n1/#"])
+    assert (told(crossing), told(within)["narrower"]) == ({"subject": "billing", "filters": 2}, ["grid/n1/#"])
 
 
 def test_copies_begin_no_sooner_than_what_they_are_copies_of_is_sent():

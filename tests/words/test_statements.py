@@ -44,6 +44,6 @@ def test_a_record_over_a_limit_of_whom_the_error_does_not_say():
 def test_one_broker_that_was_restarted_in_good_order():
     away = {"since": at(0), "until": at(15), "bound": True}
     assert statement("rolling-restart", {"longest_outage_seconds": 15}, broker="1", alone=True, **away) == (
-        "Broker 1 shut down cleanly at 10:00:00 UTC and was back at 10:00:15 UTC; it was away for at most 15.0 s. "
+        "Broker 1 began a clean shutdown at 10:00:00 UTC and was back at 10:00:15 UTC; it was away for at most 15.0 s. "
         "No other broker restart is in the material."
     )

@@ -22,6 +22,7 @@ from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.models import mqtt
 from mqlab.mqtt.accounting import lost_by
 from mqlab.mqtt.connections import connections
+from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.flapping import AT_ONCE, LEAST, Flapping, Limit, flapping, limit_of, limits
 from mqlab.words import Text, listed
 
@@ -116,6 +117,13 @@ def _one_rate(client: Flapping) -> bool:
     return len(client.carried) >= LEAST and _exact(client, _usual_rate(client)) == len(client.carried)
 
 
+def _hangs(facts: Facts, client: Flapping, since: float) -> bool:
+    """Nothing was answered of what it sent within a second of that and since: it is connected, nothing gets through."""
+    sent = (f for f in facts.flows if f.last_at >= since - 1.0)
+    own = [f for f in sent if f.sender and client_of(facts, f.sender) == client.client_id]
+    return bool(own) and all(flow.unanswered for flow in own)
+
+
 def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> Finding:
     reached = _reached(client, configured)
     limit = reached or (configured[0] if configured else None)
@@ -123,14 +131,15 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
     since, until = client.lives[0].since, client.lives[-1].until
     lost = lost_by(facts, {client.client_id})
     rate = limit.rate if limit else _usual_rate(client)
-    # It goes on unless the log lasted for longer than another life after the last end.
+    # It goes on unless the log lasted for longer than another life after the last end, and what it sent since came.
     last = facts.covered_until({client.lives[-1].source}) or 0.0
+    goes_on = last - (until or 0.0) < 1.5 * client.life or (until is not None and _hangs(facts, client, until))
     return finding(
         INCIDENT,
         client.client_id,
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (since, None if last - (until or 0.0) < 1.5 * client.life else until),
-        ongoing=last - (until or 0.0) < 1.5 * client.life,
+        (since, None if goes_on else until),
+        ongoing=goes_on,
         slots={
             "first_end": client.lives[0].until,
             "last_end": until,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from facts_builder import at, episode, facts, settings
+from facts_builder import at, episode, facts, log, settings
 from mqtt_builder import broker, client, clock, proxy, turns
 from said import told
 
@@ -42,6 +43,17 @@ def test_lives_that_carry_the_limit_times_their_length_are_proven():
     assert one.measures == {"lives": 4, "life_seconds": 55, "limit_bytes": 10_240, "life_bytes": 563_200}
     assert (one.started_at.timestamp(), one.ongoing) == (at(0), True)
     assert [place.why for place in one.evidence[:2]] == [say("limit"), say("carried")]
+
+
+@pytest.mark.parametrize(("answered", "ongoing"), [(False, True), (True, False)], ids=["hangs", "sends again"])
+def test_a_client_that_is_back_and_gets_nothing_through_is_not_over_it(answered, ongoing):
+    later = log("clients/edge.log", "mqtt-client-log", last="10:10")
+    place = Evidence("clients/published-edge.csv", 9, "m-9")
+    rows = Flow(
+        place.source, "edge", 50, not answered, 0, (), at(205), at(210), "m-1", "m-50", place, place, not answered
+    )
+    (one,) = detect(replace(facts(edge(), later, at_the_proxy(), LIMIT), flows=(rows,))).findings
+    assert one.ongoing is ongoing
 
 
 def test_who_gave_the_connection_up_is_told_by_who_said_so():

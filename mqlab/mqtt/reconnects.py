@@ -228,7 +228,7 @@ def storms(facts: Facts) -> tuple[Storm, ...]:
             others[key[0]] += [] if key in timed else [own]
     found: list[Storm] = []
     for broker in sorted(clients, key=lambda name: name or ""):
-        restarts = list(_restarts(facts, broker, clients[broker]))
+        restarts = [_since_when(facts, storm) for storm in _restarts(facts, broker, clients[broker])]
         found += restarts
         explained = [(storm.down, storm.up + BACK) for storm in restarts]
         starts = [(down, up) for down, up, _ in _starts(facts, broker)]
@@ -237,15 +237,16 @@ def storms(facts: Facts) -> tuple[Storm, ...]:
 
 
 def _since_when(facts: Facts, storm: Storm) -> Storm:
-    """*storm*, where a broker stood still with what its silence and its clients tell of since when."""
-    if storm.cause != "standstill":
+    """*storm*, where a broker stood still or started without a stop, since when its silence and its clients tell."""
+    killed = storm.cause == "restart" and storm.down == storm.up
+    if storm.cause != "standstill" and not killed:
         return storm
     names = {c.client_id for c in storm.back}
     lines = [e.last_at or e.first_at for e in facts.episodes if e.source in _sources(facts, storm.broker)]
     quiet = max((at for at in lines if at is not None and at < storm.down), default=None)
     lost = [c.until for c in told_by_clients(facts) if c.client_id in names and c.end is not None and c.until]
     seen = [at for at in lost if (quiet if quiet is not None else storm.down - CUT_OFF) < at < storm.down]
-    return replace(storm, down=min(seen, default=storm.down), quiet_since=quiet)
+    return replace(storm, down=min(seen, default=storm.down), quiet_since=None if killed else quiet)
 
 
 def _sources(facts: Facts, broker: str | None) -> frozenset[str]:

@@ -40,6 +40,12 @@ def test_a_broker_that_died_is_told_from_one_that_was_stopped():
     assert (shown["cause"], "stopped" in shown) == ("restart", False)
 
 
+def test_a_broker_that_died_was_down_since_its_clients_own_logs_lost_it():
+    own = [client(f"10:00:00 made 1\n10:05:02 lost 302 EOF\n10:05:1{n} made 2", f"dev{n}") for n in range(2, 6)]
+    (one,) = detect(facts(broker("\n".join(restarted(stop=False))), own)).findings
+    assert (one.started_at.timestamp(), one.measures["down_seconds"]) == (at("10:05:02"), 8)
+
+
 def test_clients_that_stay_away_are_counted():
     (one,) = detect(material(restarted(40, 30))).findings
     assert (one.measures["clients"], one.measures["clients_before"]) == (30, 40)

@@ -61,8 +61,6 @@ def _slowest(numbers: Any) -> Mapping[str, float]:
     return max(owners.values(), key=lambda owner: owner["backlog_at_repair"])
 
 
-_FENCED = "20261121T115109Z", "20261121T115220Z"
-"""From the first to the last time that the two processes took the membership from each other."""
 UNDER_WAY = "two polls that were under way when the counted window ended were too late as well"
 
 FIGURES: tuple[Figure, ...] = (
@@ -228,10 +226,7 @@ FIGURES: tuple[Figure, ...] = (
             ),
         )
     ),
-    *_rows(
-        "kafka-rebalance-04", "static-member-fenced", fencings=lambda t: t["fencing_events"],
-        peak_lag=lambda t: max(waiting for at, waiting in t["lag_series_total"] if _FENCED[0] <= at <= _FENCED[1])
-    ),
+    *_rows("kafka-rebalance-04", "static-member-fenced", fencings=lambda t: t["fencing_events"]),
     *_rows(
         "kafka-rebalance-04",
         "reprocess-duplicates",
@@ -427,9 +422,7 @@ FIGURES: tuple[Figure, ...] = (
             p50_record_seconds=lambda t: t["mean_ms_per_record_in_fault_batches"] / 1000,
         )
     ),
-    *_rows("kafka-rebalance-03", "rolling-restart", members=lambda _: 3,
-           peak_lag=lambda t: max(waiting for _, waiting in t["lag_series_total"][1:-1])),
-    *_rows("kafka-rebalance-04", "static-member-fenced", pending_records=lambda t: t["final_total_lag_records"]),
+    *_rows("kafka-rebalance-03", "rolling-restart", members=lambda _: 3),
     *_rows(
         "kafka-rebalance-04",
         "reprocess-duplicates",

@@ -51,7 +51,7 @@ def test_a_release_of_several_members_is_one_row():
     logs = (stops("a", "10:05:00", "10:05:19"), stops("b", "10:05:02", "10:05:20"))
     rows = (UP, coordinator(RELEASE), logs)
     assert seen(*rows) == [(What.RESTARTED, ("a", "b"), 300, 321)]
-    told = say("members-came", members=("a", "b"), what=What.RESTARTED, until=at(321))
+    told = say("members-came", members=("a", "b"), what=What.RESTARTED, until=at(321), several=True)
     assert told in [change.after for change in changes(facts(*rows, ENDS))]
 
 

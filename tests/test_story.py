@@ -333,6 +333,13 @@ def test_what_two_findings_count_of_one_harm_is_told_once():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("incident", "told_"), [("acks1-failover-loss", False), ("slow-consumer", True)])
+def test_what_waits_at_the_end_is_no_effect_of_what_the_log_lost_at_one_moment(incident, told_):
+    lost = replace(split_loop(), incident=incident, measures={"lost_records": 3, "pending_records": 9})
+    shown = [one.href.rpartition("-")[2] for one in told(diagnosis(lost)).impact]
+    assert ("pending_records" in shown) is told_
+
+
 def test_how_long_it_lasted_is_one_value_to_its_last_sign_and_rebalances_are_of_its_own_time():
     loop = replace(split_loop(), ongoing=True)
     other = replace(oversize(), incident="session-timeout", measures={"rebalances": 2})

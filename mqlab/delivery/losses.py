@@ -12,7 +12,7 @@ from itertools import groupby
 from mqlab import words
 from mqlab.delivery.durability import topics
 from mqlab.delivery.elections import Handover
-from mqlab.delivery.group_audit import audited, group_losses, reckon
+from mqlab.delivery.group_audit import audited, group_losses, group_rows, reckon
 from mqlab.delivery.log_audit import log_rows
 from mqlab.delivery.log_losses import BY_PLACE, Piece, acknowledged
 from mqlab.delivery.loss_mechanisms import Case, of_incident
@@ -91,13 +91,16 @@ def by_topics(facts: Facts, incident: str) -> tuple[TopicLoss, ...]:
 
 
 def measures(facts: Facts, loss: TopicLoss) -> dict[str, float]:
-    """Lost and acknowledged messages; an interval where they could not be counted."""
+    """Lost, pending and acknowledged messages; an interval where they could not be counted."""
     least, most = sum(case.piece.least for case in loss.cases), sum(case.piece.most for case in loss.cases)
     numbers = {"lost_records": float(sum(case.piece.records for case in loss.cases))}
     if least != most:
         numbers |= {"lost_records_least": float(least), "lost_records_most": float(most)}
     if loss.read:
         numbers["lost_records_read_before"] = float(loss.read)
+    pending = [row.pending for row in group_rows(facts, loss.topic) if row.pending is not None]
+    if pending:
+        numbers["pending_records"] = float(sum(pending))
     acked = [row.acked for row in log_rows(facts, loss.topic) if row.acked is not None]
     if acked:
         numbers["acknowledged_records"] = float(sum(acked))

@@ -32,6 +32,8 @@ _KINDS = {"pending_records": "waiting", "peak_lag": "waiting", "lost_records": "
 """Measures that count the same messages at other places."""
 _ONCE = (*AGAIN, "peak_lag", "pending_records")
 """Measures of which one group has one amount, whatever brought it about: of two findings the larger holds the other."""
+_LEFT = "pending_records"
+"""What waits for a group when the material ends: no effect of a loss that happened at one moment, in the log."""
 _OF_FIRST = ("rebalances",)
 """Measures that count whatever was there in a finding's own time, so that beside another one's time they mislead."""
 _MOST = 7
@@ -70,7 +72,7 @@ def effects_of(found: Sequence[Dossier]) -> Iterator[Effect]:
     for name in _EFFECTS:
         kind = _KINDS.get(name, name)
         for one in found[:1] if name in _OF_FIRST else found:
-            measures = one.finding.measures
+            measures = one.finding.measures if name != _LEFT or not sudden(one.finding.incident) else {}
             if measures.get(name) and not any(kind == other and _kin(one, known, name) for other, known in told):
                 told.append((kind, one))
                 effect = say(name, amount=Measure(name, units.interval(measures, name)))

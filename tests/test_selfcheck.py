@@ -419,6 +419,15 @@ COPIES = Stage(Step.HANDLED, "g", 5, 5, 5, "", again=941)
 DROPPED = Gap(Step.ACKNOWLEDGED, Step.TAKEN, Whereabouts.DROPPED, "", 7, 7, 7, "")
 
 
+def test_nothing_is_healthy_where_messages_went_nobody_knows_where(monkeypatch):
+    for many, verdict in ((10, "undetermined"), (9, "healthy")):
+        gap = replace(DROPPED, where=Whereabouts.UNKNOWN, messages=many, low=many, high=many)
+        way = Chain("kafka", "t", (), "ids", stages=(), gaps=(gap,))
+        healthy = Verdict("healthy", None, "", ())
+        told = counting(monkeypatch, clear=("session-timeout",), chains=(way,), findings=(), verdict=healthy)
+        assert (told.verdict.incident, told.clear) == (verdict, ("session-timeout",))
+
+
 @pytest.mark.parametrize(
     ("ways", "measures", "gone"),
     [

@@ -91,7 +91,8 @@ def alter_topic(address: str, topic: str, settings: Mapping[str, str]) -> None:
         ConfigEntry(key, str(value), incremental_operation=AlterConfigOpType.SET) for key, value in settings.items()
     ]
     asked = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
-    for done in AdminClient({"bootstrap.servers": address}).incremental_alter_configs([asked]).values():
+    admin = AdminClient({"bootstrap.servers": address})
+    for done in admin.incremental_alter_configs([asked]).values():
         done.result(_WAIT)
 
 

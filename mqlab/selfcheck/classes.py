@@ -15,6 +15,7 @@ from mqlab.diagnosis import Diagnosis, NotChecked
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Severity
 from mqlab.known_errors import known_errors
+from mqlab.mqtt.brokers import LEAST
 from mqlab.mqtt.chain_stages import Whereabouts
 from mqlab.rows import GRID
 from mqlab.selfcheck.claims import Around, Doubt, say
@@ -133,6 +134,9 @@ def _uncounted(
             found.append((systems, AGAIN))
         if any(one.where is Whereabouts.DROPPED and one.low for one in way.gaps) and not LOST & counted:
             found.append((systems, frozenset({"dropped_messages"})))
+        unknown = sum(one.low for one in way.gaps if one.where is Whereabouts.UNKNOWN)
+        if unknown >= LEAST and not LOST & counted:
+            found.append((systems, frozenset()))
     return found
 
 

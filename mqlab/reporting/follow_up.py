@@ -134,10 +134,6 @@ def _counted_back(lead: Finding) -> float:
     return max((lead.measures.get(name, 0.0) for name in _COUNTED_BACK), default=0.0) + _SECOND
 
 
-def _at(episode: Episode) -> float:
-    return episode.first_at or 0.0
-
-
 def _spared(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
     """Loss that did not happen: only where messages were followed, and nothing else counted any."""
     if not (audits(facts) or diagnosis.chains):

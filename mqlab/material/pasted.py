@@ -44,7 +44,6 @@ _PROMPT = re.compile(
     r"|[~/][\w/.~-]{0,60} ?[$%#]|ksql>|[$%\u276f\u279c]|\u2514.{0,4}[$#]|>>>)(?: .*)?$"
 )
 _BORDER = re.compile(r"\s*(?:```|~~~)|#{1,6} \S|[-=_*~]{3,}\s*$|\^[CDZ]\s*$")
-_OPENS = re.compile(r"#{1,6} (?![\w.]+\s*=)")
 _NAMES = re.compile(rf"\b(?:{layouts.WEEKDAY}|{layouts.MONTH}|[AP]M|[A-Z]{{1,5}})[a-z]{{0,6}}\b|[TZ](?=[\d\s]|$)")
 """Words of a date that stands alone, as ``date`` prints it."""
 

@@ -73,9 +73,13 @@ class KnownError:
 
     def cause(self, told: Iterable[tuple[str | None, str]]) -> str:
         """The cause that most of what was *told*, as reasons and lines, hints at; else the usual one."""
-        lines = [f"{reason or ''} {line}" for reason, line in told]
-        hits = [sum(re.search(hint, line) is not None for line in lines) for hint in self.hints]
-        return self.causes[hits.index(max(hits))] if any(hits) else self.causes[0]
+        return self.hinted(f"{reason or ''} {line}" for reason, line in told) or self.causes[0]
+
+    def hinted(self, lines: Iterable[str]) -> str | None:
+        """The cause that most of these *lines* hint at; None where none does."""
+        read = list(lines)
+        hits = [sum(re.search(hint, line) is not None for line in read) for hint in self.hints]
+        return self.causes[hits.index(max(hits))] if any(hits) else None
 
     def page(self, told: Callable[[str], str] = str) -> str:
         """A page about it: what it means, usual causes, what to check, repair; what is made of values is *told*."""

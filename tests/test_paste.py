@@ -130,3 +130,10 @@ def test_the_whole_screen_is_there_with_why(tmp_path):
     command = ["triage", str(file), "--why", "--workspace", str(tmp_path / "cache")]
     told = CliRunner().invoke(cli.commands, command, standalone_mode=False).output
     assert told.startswith("CRITICAL  startup-failure")
+
+
+def test_a_grpc_call_of_some_other_program_is_no_sign_of_rocketmq(tmp_path):
+    line = "2026-04-14 08:11:02,120 ERROR tax - export: StatusCode.UNAVAILABLE, failed to connect to all addresses\n"
+    told = rows(screen(tmp_path, line))
+    assert told["NOT HERE"] == "whose lines they are: nothing names Kafka, RocketMQ or MQTT"
+    assert "MAY BE" not in told

@@ -191,7 +191,8 @@ def _causes(lead: Told) -> Iterator[str]:
 
 def _signs(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
     """The likeliest classes, where no line tells what it means."""
-    likely = [one for one in diagnosis.verdict.hypotheses if one.incident != "healthy"][:_CAUSES]
+    ours = scope.systems(facts)
+    likely = [one for one in diagnosis.verdict.hypotheses if ours and one.incident != "healthy"][:_CAUSES]
     shown: set[int | None] = {shape.first_line for shape in complaints(facts)[:_SIGNS]}
     for number, one in enumerate(likely):
         yield from row(
@@ -212,8 +213,9 @@ def _after(facts: Facts, lead: Told | None) -> Iterator[str]:
 
 def _not_shown(facts: Facts, lead: Told | None) -> Iterator[str]:
     """What these lines cannot show."""
-    roles = {c.role for c in facts.coverage}
+    roles = {c.role for c in facts.coverage} if scope.systems(facts) else set()
     gaps = [
+        None if scope.systems(facts) else say("system"),
         say("when") if all(c.last_at is None for c in facts.coverage) else None,
         say("after") if lead is not None and _is_last(facts, lead) else None,
         say("broker") if roles & {Role.CLIENT_LOG, Role.APPLICATION_LOG} and Role.BROKER_LOG not in roles else None,

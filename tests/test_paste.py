@@ -137,3 +137,24 @@ def test_a_grpc_call_of_some_other_program_is_no_sign_of_rocketmq(tmp_path):
     told = rows(screen(tmp_path, line))
     assert told["NOT HERE"] == "whose lines they are: nothing names Kafka, RocketMQ or MQTT"
     assert "MAY BE" not in told
+
+
+def test_a_connection_that_is_lost_at_info_is_an_event_all_the_same(tmp_path):
+    each = ("client connected", "client offline", "client closed")
+    lines = [f"2026-03-09 08:14:0{n}.100 INFO MQTT: MQTT {each[n % 3]}" for n in range(9)]
+    file = tmp_path / "gateway.log"
+    file.write_text("\n".join(lines))
+    facts = opened([file], tmp_path / "scratch")
+    assert [len(facts.of_kind(kind)) > 0 for kind in ("connection-made", "connection-lost")] == [True, True]
+    assert diagnose(facts).verdict.hypotheses[0].incident == "client-id-takeover"
+
+
+def test_lines_of_no_known_format_are_not_called_quiet(tmp_path):
+    told = rows(screen(tmp_path, "seats 0 23901 25901 2000\nseats 1 23911 25911 2000\n"))
+    assert told["SAYS"] == "mqlab knows no format of these lines."
+
+
+def test_the_exception_below_a_line_that_nobody_knows_is_shown_with_it(tmp_path):
+    text = UNKNOWN.splitlines()[0] + "\njava.lang.IllegalStateException: the drawer of till 7 is open\n"
+    told = rows(screen(tmp_path, text))
+    assert told["SAYS"].endswith("paste.txt:2  java.lang.IllegalStateException: the drawer of till 7 is open")

@@ -107,8 +107,16 @@ NO_YEAR = "1972"
 NEAR = 120
 """Characters in which a moment and a level are looked for."""
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-LEVEL = r"\b(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE|CRITICAL)(?:ING)?\b"
-SAME = {"SEVERE": "ERROR", "CRITICAL": "ERROR"}
+LEVEL = (
+    r"\b(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE|CRITICAL)(?:ING)?\b"
+    r"|\[(warn|warning|err|error|crit|critical|alert|emergency)\]"
+)
+"""Erlang's brokers (EMQX, VerneMQ, RabbitMQ) write ``[warning]``; their levels that complain of nothing say no more
+than that."""
+SAME = {
+    "SEVERE": "ERROR", "CRITICAL": "ERROR", "warn": "WARN", "warning": "WARN", "err": "ERROR", "error": "ERROR",
+    "crit": "ERROR", "critical": "ERROR", "alert": "FATAL", "emergency": "FATAL",
+}  # fmt: skip
 RDKAFKA = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")
 """Levels by syslog's numbers from 0."""
 
@@ -150,11 +158,12 @@ def moment(line: str) -> Moment | None:
 
 
 def level(line: str) -> str | None:
-    """The level of *line*; WARNING reads as WARN, SEVERE and CRITICAL as ERROR."""
+    """The level of *line*; WARNING and [warning] read as WARN, SEVERE and CRITICAL as ERROR."""
     if line.startswith("%") and _EPOCH.match(line):
         return RDKAFKA[int(line[1])] if line[1] < "8" else None
     found = _LEVEL.search(line[:24] if _SECOND_FORMS.match(line) else line[:NEAR])
-    return SAME.get(found[1], found[1]) if found else None
+    word = found and (found[1] or found[2])
+    return SAME.get(word, word) if word else None
 
 
 def _other(other: Written) -> Moment | None:

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import polars as pl
 
-from mqlab.formats import application_log, log_events, mosquitto_log, noted_lines, own_lines, signatures
+from mqlab.formats import application_log, log_events, mosquitto_log, noted_lines, own_lines, paho_log, signatures
 from mqlab.formats.base import Line
 from mqlab.formats.layouts import LEVELS, Moment, moment
 from mqlab.formats.printed_settings import Blocks
@@ -115,6 +115,11 @@ class LogReader:
     _counting: Counting = field(default_factory=Counting)
     _spanning: Spanning = field(default_factory=Spanning)
 
+    @property
+    def _any_level(self) -> bool:
+        """Programs that speak MQTT tell at INFO that a connection was made or lost: that needs no level."""
+        return self.split.format == paho_log.FORMAT.name
+
     def read(self, piece: Piece) -> None:
         """Read one piece; of one that is not the split's own only what it leaves to the lines around it counts."""
         batch = self._batch(piece)
@@ -176,7 +181,7 @@ class LogReader:
     def _candidates(self, batch: Batch) -> floods.Candidates:
         """Lines that hold a word of a signature."""
         found = batch.texts.str.contains(_one_of(tuple(signatures.words().begins))).to_numpy().copy()
-        severe = np.flatnonzero(batch.severe)
+        severe = np.arange(len(batch.inner)) if self._any_level else np.flatnonzero(batch.severe)
         found[severe] |= batch.texts.gather(severe).str.contains(_one_of(tuple(signatures.words().contains))).to_numpy()
         if self.split.format == mosquitto_log.FORMAT.name:
             found |= ~batch.texts.str.contains(mosquitto_log.BESIDES).to_numpy()
@@ -198,7 +203,7 @@ class LogReader:
             return own, True
         if said is not None:
             numbers = [number for number in numbers if signatures.is_error(number)]
-        severe, plain = bool(batch.severe[place]), bool(batch.headers.plain[place])
+        severe, plain = self._any_level or bool(batch.severe[place]), bool(batch.headers.plain[place])
         return signatures.select(text, numbers, severe=severe, is_plain=plain), said is not None
 
     def _is_new(self, line: Line, found: Found, *, own: bool) -> bool:

@@ -241,7 +241,7 @@ def _levels(lines: Lines, places: Longs, counted: Longs) -> npt.NDArray[np.int8]
     near = lines.near(layouts.NEAR, 0, places)
     close = pl.Series(counted[places] >= 0)
     near = pl.select(pl.when(close).then(near.str.slice(0, 24)).otherwise(near)).to_series()
-    word = near.str.extract(_LEVEL, 1).replace(layouts.SAME)
+    word = near.str.extract(_LEVEL, 1).fill_null(near.str.extract(_LEVEL, 2)).replace(layouts.SAME)
     names = {name: number for number, name in enumerate(layouts.LEVELS, 1)}
     known = word.replace_strict(names, default=0, return_dtype=pl.Int8).to_numpy().copy()
     for place in np.flatnonzero(near.str.contains(r"^%\d\|\d{10}\.\d{3}\|").to_numpy()):

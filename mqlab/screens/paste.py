@@ -11,7 +11,7 @@ what they do not show, which causes there are and what speaks for each, how to t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from itertools import takewhile
@@ -40,7 +40,7 @@ _CAUSES = 2
 _SIGNS = 2
 _LONGEST = 4
 """Rows of the screen that a line of the paste may take."""
-_REASON = re.compile(r"\s*(?:Caused by: )?(?:[\w$]+\.)*[\w$]+(?:Exception|Error)\b")
+_REASON = re.compile(r"\s*(?:Caused by: |Exception in thread \"[^\"]*\" )?(?:[\w$]+\.)*[\w$]+(?:Exception|Error)\b")
 """How a line begins that names an exception: the reason of the line above it."""
 _GENERAL = ("send-failed", "tool-error")
 """Events whose lines may be a known error."""
@@ -94,17 +94,17 @@ def _of_lines(facts: Facts) -> Iterator[Told]:
             every.setdefault(error, []).append(episode)
     known = {e.first.line for episodes in every.values() for e in episodes}
     for error, episodes in every.items():
-        below = list(_below(facts, episodes[0]))
-        reasons = [shape for shape in below if _REASON.match(shape.sample) and shape.first_line not in known]
+        first = episodes[0].first
+        below = list(_below(facts, first.source, first.line or 0))
         yield Told(
             error.incident,
             error.means,
             sum(e.count for e in episodes),
             max(e.last.line or 0 for e in episodes),
-            episodes[0].first,
+            first,
             error,
             error.hinted((*(f"{e.reason or ''} {e.first.text}" for e in episodes), *(shape.sample for shape in below))),
-            next((Evidence(s.source, s.first_line, s.sample) for s in reversed(reasons)), None),
+            _reason(below, known),
         )
 
 
@@ -114,11 +114,16 @@ def _is(error: KnownError, episode: Episode) -> bool:
     return error.kind == episode.kind and error.says(episode.reason, episode.first.text)
 
 
-def _below(facts: Facts, episode: Episode) -> Iterator[Shape]:
-    """Lines without a level of the record that the *episode* heads, from the first on."""
-    head = episode.first.line or 0
-    shapes = sorted((s for s in facts.shapes if s.source == episode.source), key=lambda s: s.first_line)
+def _below(facts: Facts, source: str, head: int) -> Iterator[Shape]:
+    """Lines without a level of the record that begins with line *head*, from the first on."""
+    shapes = sorted((s for s in facts.shapes if s.source == source), key=lambda s: s.first_line)
     yield from takewhile(lambda s: s.level is None, (s for s in shapes if s.first_line > head))
+
+
+def _reason(below: Iterable[Shape], known: Collection[int | None]) -> Evidence | None:
+    """The innermost exception of a record whose meaning is not *known*; None where there is none."""
+    found = [s for s in below if _REASON.match(s.sample) and s.first_line not in known]
+    return Evidence(found[-1].source, found[-1].first_line, found[-1].sample) if found else None
 
 
 def _of_rules(diagnosis: Diagnosis) -> Iterator[Told]:
@@ -166,6 +171,9 @@ def _says(told: Sequence[Told]) -> Iterator[str]:
 
 def _says_nothing(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
     """The lines that complain, of which nobody knows what they mean; else what listings show that nothing explains."""
+    if all(c.role is Role.UNKNOWN for c in facts.coverage):
+        yield from row("SAYS", say("unread"))
+        return
     loud = complaints(facts)[:_SIGNS]
     if not loud and diagnosis.symptoms:
         for number, symptom in enumerate(diagnosis.symptoms[:_SAID]):
@@ -174,6 +182,8 @@ def _says_nothing(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
     yield from row("SAYS", say("nothing", loud=bool(loud)), 2)
     for shape in loud:
         yield from _line(Evidence(shape.source, shape.first_line, shape.sample))
+        if reason := _reason(_below(facts, shape.source, shape.first_line), ()):
+            yield from _line(reason)
 
 
 def _line(place: Evidence) -> Iterator[str]:

@@ -63,6 +63,7 @@ _ORDINARY = re.compile(
     r"|PIPELINE: (?:exceptionCaught|IDLE exception)|BatchUnregistrationService"
     r"|ScheduledThread has shutdown|processQueue is dropped without process"
     r"|get Topic \[TBW|execute the pull request exception"
+    r"|Ignoring Raspberry Pi specific node|\] -{10,}$"
     r"|memorystore wiped|error triggered |internalConnLost unexpected status: disconnection already in progress"
 )
 """What a healthy start, restart or hand-over prints at WARN or ERROR, ``OFTEN`` at most.
@@ -70,7 +71,8 @@ _ORDINARY = re.compile(
 RocketMQ's: looks at transactions of which there are none, topics and groups that a name server or broker does not
 know yet, the template of topics (TBW102) where brokers create none by themselves, a pull that failed: the exception
 below it is what tells.
-MQTT's: paho Go begins with an empty store, and tells of the end of every connection, its own good-bye included.
+MQTT's: Node-RED frames its remarks about nodes for other hosts; paho Go begins with an empty store, and tells of the
+end of every connection, its own good-bye included.
 """
 _ANSWER = re.compile(r"response to /|write response\[|RemotingCommand \[code=")
 """RocketMQ's answers for clients that have gone."""

@@ -236,12 +236,12 @@ def _failed(facts: Facts, place: Place, rest: Sequence[Run]) -> tuple[list[Loss]
     """Records of which the application says that they failed, and *rest* without them."""
     losses: list[Loss] = []
     left = list(rest)
-    for line in facts.of_kind("record-failed"):
+    for line in reversed(facts.of_kind("record-failed")):
         if (line.topic, line.queue) == place[1:] and line.value_max is not None:
             low, high = int(line.value_min or 0), int(line.value_max) + 1
             low = high - 1 if high - low > line.count else low
             gone = inside(left, low, high)
-            losses += [_loss(place, None, run, ways("skipped"), (line.first,)) for run in gone]
+            losses += [_loss(place, None, run, ways("skipped"), (line.last,), Gap.FAILED) for run in gone]
             left = outside(left, low, high)
     return losses, left
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from itertools import groupby
 
 from mqlab.delivery.risk_rates import Risk
-from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome, Side
+from mqlab.delivery.rows import Audit, Doubled, Gap, Loss, Outcome, Side
 from mqlab.facts import span
 from mqlab.units import number
 from mqlab.words import room
@@ -16,7 +16,7 @@ from mqlab.words import room
 say = room("delivery-path")
 
 NOT_TOLD = "–"
-UNEXPLAINED, AT_CHANGES = say("unexplained"), say("at-changes")
+UNEXPLAINED, AT_CHANGES, SKIPPED = say("unexplained"), say("at-changes"), say("skipped")
 _OF_LOG = ("sent", "acked", "failed", "failed_stored", "unanswered", "stored")
 _OF_GROUP = ("handled", "pending")
 _CELLS = {"sent": "sent", "acknowledged": "acked", "failed": "failed", "of them stored": "failed_stored",
@@ -208,15 +208,15 @@ def doubles(audit: Audit) -> tuple[Toll, ...]:
 
 
 def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
-    def mechanism(row: Loss | Doubled) -> tuple[str, str, str]:
-        return (row.incident or "", row.side.value, row.group or "")
+    def whose(row: Loss | Doubled) -> tuple[str, str, str]:
+        return (mechanism(row), row.side.value, row.group or "")
 
     def place(row: Loss | Doubled) -> tuple[tuple[bool, int, str], int, float]:
         first = row.first_offset if isinstance(row, Loss) else None
         return (by_number(row.queue), first or 0, row.since or 0.0)
 
     tolls = []
-    for (incident, side, group), own in groupby(sorted(rows, key=lambda row: (mechanism(row), place(row))), mechanism):
+    for (incident, side, group), own in groupby(sorted(rows, key=lambda row: (whose(row), place(row))), whose):
         parts = tuple(own)
         tolls.append(
             Toll(
@@ -231,6 +231,11 @@ def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
             )
         )
     return tuple(sorted(tolls, key=lambda toll: (-toll.records, toll.incident, toll.where)))
+
+
+def mechanism(row: Loss | Doubled) -> str:
+    """The class that lost or doubled it, or how that is known to have come; empty where nothing tells."""
+    return row.incident or (SKIPPED if isinstance(row, Loss) and row.gap is Gap.FAILED else "")
 
 
 def _came_at_changes(row: Loss | Doubled) -> bool:

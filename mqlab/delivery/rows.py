@@ -45,6 +45,8 @@ class Gap(Enum):
     """Right up to the committed offset, as a queue in memory is lost."""
     HOLES = auto()
     """Later ones are there."""
+    FAILED = auto()
+    """Its application says that it failed to handle them, and it went on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from itertools import pairwise
 import plotly.graph_objects as go
 
 from mqlab import words
-from mqlab.delivery.path import UNEXPLAINED, PathRow, bounded, by_number, groups, path, total
+from mqlab.delivery.path import UNEXPLAINED, PathRow, bounded, by_number, groups, mechanism, path, total
 from mqlab.delivery.rows import Audit, Loss, Side
 from mqlab.figures.style import (
     ALARM,
@@ -119,8 +119,8 @@ def _to_group(audit: Audit, group: str, way: PathRow) -> Iterator[Piece]:
 
 
 def _lost(stage: str, losses: Sequence[Loss]) -> Iterator[Piece]:
-    for incident in dict.fromkeys(one.incident for one in sorted(losses, key=lambda one: one.incident or "~")):
-        own = [one for one in losses if one.incident == incident]
+    for incident in sorted({mechanism(one) for one in losses}, key=lambda name: name or "~"):
+        own = [one for one in losses if mechanism(one) == incident]
         least, most = sum(one.least for one in own), sum(one.most for one in own)
         records = sum(one.records for one in own)
         yield Piece(stage, say("lost", by=incident or UNEXPLAINED), records, bounded(records, least, most))

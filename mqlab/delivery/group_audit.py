@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mqlab import words
-from mqlab.delivery.group_repeats import again, handled_again
+from mqlab.delivery.group_repeats import handled_again
 from mqlab.delivery.leaders import last_end
 from mqlab.delivery.missing import (
     Place,
@@ -114,7 +114,7 @@ def _row(facts: Facts, place: Place) -> GroupRow:
         committed=last.offset if last else None,
         pending=_pending(facts, place),
         lost=sum(loss.records for loss in reckoning.losses),
-        doubled=again(facts, place, own)[1],
+        doubled=sum(row.extra for row in handled_again(facts, place, own)),
         unknown=reckoning.unknown,
         by_hand=reckoning.by_hand,
         aside=reckoning.aside,

@@ -184,7 +184,11 @@ class Audit:
 
 
 def doubled(
-    place: tuple[str, str, str], counts: tuple[int, int], incident: str | None, shown: Sequence[Fate]
+    place: tuple[str, str, str],
+    counts: tuple[int, int],
+    incident: str | None,
+    shown: Sequence[Fate],
+    how: str = "ledgers-doubled",
 ) -> Iterator[Doubled]:
     """The row of one *place*, unless nothing was handled too often.
 
@@ -195,11 +199,12 @@ def doubled(
         counts: messages, and how many times too many they were handled in all.
         incident: slug of the class that did it.
         shown: runs of such messages.
+        how: key of the words for how they were counted.
     """
     group, topic, queue = place
     records, extra = counts
     if extra:
         yield Doubled(
             incident, Side.GROUP, topic, queue, group, records, extra, extra, extra,
-            None, None, _ways("ledgers-doubled"), tuple(fate.first for fate in shown[:2]),
+            None, None, _ways(how), tuple(fate.first for fate in shown[:2]),
         )  # fmt: skip

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 
 from mqlab import words
+from mqlab.delivery.group_repeats import elsewhere
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.backlog import waited
@@ -71,6 +72,7 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
     proven = explained >= NEARLY_ALL * repeated.extra and repeated.fitting >= NEARLY_ALL * explained
     since, until = repeated.span
     gap = commit_gap(facts, repeated.group, repeated.topic)
+    copies = elsewhere(facts, repeated.group, repeated.topic)
     return finding(
         INCIDENT,
         f"{repeated.group}/{repeated.topic}",
@@ -80,12 +82,13 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
         slots={
             **{"group": repeated.group, "topic": repeated.topic, "after": _after(repeated)},
             **{"fallen": _fallen(repeated) or None, "forgotten": repeated.forgotten},
+            **{"repeats": repeated.extra, "copies": copies},
             "all_committed": repeated.forgotten == repeated.extra,
             "change": advised.gentler(facts, repeated.group) or None,
             **_helps(repeated, gap),
         },
         measures={
-            "duplicated_records": repeated.extra,
+            "duplicated_records": repeated.extra + copies,
             "repeated_records": repeated.again,
             "records_handled": repeated.handled,
             "most_times_handled": repeated.most,

@@ -225,7 +225,7 @@ def _amount(losses: Sequence[Loss]) -> dict[str, Value]:
 
 
 def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
-    """What groups left out on purpose, then what only waits for them."""
+    """What groups left out, then what only waits for them."""
     for name, rows in by_group.items():
         if skipped := sum(row.by_hand for row in rows):
             yield say("by-hand", group=name, skipped=skipped)

@@ -61,7 +61,7 @@ class Reckoning:
     doubts: tuple[str, ...]
     """What is not there that would tell."""
     by_hand: int = 0
-    """Messages that were left out on purpose: somebody set the group's offset past them."""
+    """Messages that were left out: somebody set the group's offset past them."""
     aside: int = 0
     """Messages that could not be handled and stand in a topic for such."""
     earlier: int = 0

@@ -158,7 +158,7 @@ class GroupRow:
     unknown: int
     """Messages before the position that no ledger notes while the material does not tell whether it should."""
     by_hand: int = 0
-    """Messages that were left out on purpose: somebody set the position past them."""
+    """Messages that were left out: somebody set the position past them."""
     aside: int = 0
     """Messages that could not be handled and stand in a topic for such."""
     earlier: int = 0

@@ -35,12 +35,13 @@ from mqlab.views.delivery import CUT, FOLLOWER, LEADER, Acked, AuditView, InSync
 say = words.room("delivery-figures")
 
 ARRIVED, PENDING, UNKNOWN = say("arrived"), say("pending"), say("not-known")
-UNANSWERED, FAILED = say("unanswered"), say("failed")
+UNANSWERED, FAILED, SKIPPED = say("unanswered"), say("failed"), say("skipped")
 _LOSSES = (ALARM, OUTGOING, LAG, "#cc79a7", "#e69f00")
 _LOOKS: Mapping[str, tuple[str, str]] = {
     ARRIVED: (INCOMING, ""),
     FAILED: ("#e69f00", "/"),
     UNANSWERED: (GRID, "x"),
+    SKIPPED: (GRID, "."),
     PENDING: (GRID, ""),
     UNKNOWN: ("#ffffff", "/"),
 }
@@ -114,6 +115,7 @@ def _to_group(audit: Audit, group: str, way: PathRow) -> Iterator[Piece]:
     if way.handled is not None:
         yield _arrived(stage, way, "handled", way.handled)
     yield from _lost(stage, [one for one in audit.losses if one.side is Side.GROUP and one.group == group])
+    yield _piece(stage, SKIPPED, way.skipped)
     yield _piece(stage, PENDING, way.pending or 0)
     yield _piece(stage, UNKNOWN, way.unknown)
 

@@ -154,7 +154,7 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
 
     capture, zone = opened(**material)
     found, because = audits(capture.facts), nothing(capture.facts, material["topic"])
-    over = ways(capture.facts)
+    over = capture.diagnosis.chains if ways(capture.facts) else ()  # with what findings count as lost
     if form == "json":
         text = jsonout.dumps(found, because, risks(capture.facts), over)
     else:

@@ -464,6 +464,21 @@ def test_receivers_of_mqtt_alone_are_no_chain():
     assert gaps(way) == [("taken", Whereabouts.UNKNOWN, "received-board", 7, 7, 7)]
 
 
+@pytest.mark.parametrize(
+    ("role", "cells", "first"),
+    [
+        ("acked", "", "acknowledged"),
+        ("sent", "", "published"),
+        ("acked", "10:05:00 10:05:09 7 - yes", "published"),  # it notes refusals too
+    ],
+)
+def test_who_notes_acknowledgements_alone_tells_nothing_of_what_it_published_besides(role, cells, first):
+    table = f"at until count noted failed\n10:00:00 10:04:59 100 board no\n{cells}"
+    way = within_mqtt(facts(messages(table), noted("gateway", "10:00:00", [100], role=role)))
+    assert stages(way)[0][0] == first
+    assert [share.who for share in way.stages[0].shares] == ["gateway"]
+
+
 def test_receivers_that_each_get_everything_have_a_stage_each():
     way = within_mqtt(facts(messages("""
         at       until    count noted

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from datetime import UTC
 from types import SimpleNamespace
 
@@ -11,6 +12,8 @@ from audit_builder import FAILOVER, SETTINGS_ONLY
 from mqlab import cli
 from mqlab.delivery import audit
 from mqlab.facts import Facts
+from mqlab.mqtt import chain
+from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage, Step, Whereabouts
 from mqlab.screens.audit import audit_screen
 from mqlab.views.audit_json import dumps, nothing
 
@@ -19,9 +22,11 @@ from mqlab.views.audit_json import dumps, nothing
 def run(monkeypatch, capfdbinary):
     """Run the command line inside this process on drawn audits; gives (exit code, output)."""
 
-    def running(*arguments, found=(FAILOVER,)):
-        monkeypatch.setattr(cli, "opened", lambda **_: (SimpleNamespace(facts=Facts()), UTC))
+    def running(*arguments, found=(FAILOVER,), open_=(), told=()):
+        capture = SimpleNamespace(facts=Facts(), diagnosis=SimpleNamespace(chains=told))
+        monkeypatch.setattr(cli, "opened", lambda **_: (capture, UTC))
         monkeypatch.setattr(audit, "audits", lambda _: found)
+        monkeypatch.setattr(chain, "ways", lambda _: open_)
         monkeypatch.setattr(sys, "argv", ["mqlab", "audit", "some.log", *arguments])
         with pytest.raises(SystemExit) as ended:
             cli.main()
@@ -32,6 +37,15 @@ def run(monkeypatch, capfdbinary):
 
 def test_the_screen_is_printed_without_colours_in_a_pipe(run):
     assert run() == (0, audit_screen((FAILOVER,)))
+
+
+def test_what_a_finding_counts_as_lost_is_lost_in_the_audit_too(run):
+    """The screen of triage has the same ways."""
+    stage = Stage(Step.PUBLISHED, "", 9, 9, 9, BY_IDS, 0.0, 1.0)
+    gap = Gap(Step.ACKNOWLEDGED, Step.TAKEN, Whereabouts.UNKNOWN, "board", 9, 9, 9, BY_IDS, 0.0, 1.0)
+    way = Chain(None, None, (), "ids", (stage,), (gap,))
+    lost = replace(way, gaps=(replace(gap, where=Whereabouts.LOST, who="acl-silent-drop"),))
+    assert run("--exit-code", found=(), open_=(way,), told=(lost,)) == (2, audit_screen((), ways=(lost,)))
 
 
 def test_json_is_asked_for_by_its_format(run):

@@ -93,7 +93,7 @@ def test_idempotence_counts_as_the_release_has_it(given, release, off):
 
 
 def test_a_cut_connection_may_double_what_is_usually_on_its_way_and_averages_bound_nothing():
-    batches = series("producer.records_per_request_avg", [0, 400, 20, 20, 16], client_id="app")
+    batches = series("producer.records_per_request_avg", [0, 400, 300, 200, 20, 20, 16, 20], client_id="app")
     rows = of("enable.idempotence", producer(("acks", "all")), version("2.8.2"), batches)
 
     assert rows == [("producer app", "producer-duplicates", 5 * 20, 0, None)]

@@ -23,6 +23,7 @@ from loss_builder import (
 )  # fmt: skip
 from message_builder import acked, of_topic
 
+from mqlab.delivery import path
 from mqlab.delivery.audit import audits
 from mqlab.delivery.group_audit import group_doubled, group_losses, group_rows, reckon
 from mqlab.delivery.group_repeats import copies
@@ -185,6 +186,18 @@ def test_records_that_the_application_gave_up_have_no_mechanism():
     assert lost(skipped, begins("10:00:40 a failed 0 600")) == [(None, "0", "600..600", 1)]
 
 
+@pytest.mark.parametrize(
+    ("line", "way", "open_"), [("10:00:40 a failed 0 600", path.SKIPPED, 0), ("10:00:40 a failed 0 599", None, 1)]
+)
+def test_what_was_skipped_after_an_error_is_explained_and_a_hole_beside_another_error_is_not(line, way, open_):
+    rows = messages(f"from to at acked handled\n0 599 10:00 1 {A}\n600 600 10:00 1 -\n601 999 10:00 1 {A}")
+    noted_ = noted("10:00:05 0 600\n10:00:55 0 399")
+    (audit,) = audits(facts(LIFE, rows, noted_, stands("10:01:00 0 1000 1000"), begins(line)))
+    (toll,) = path.losses(audit)
+    assert toll.incident == (way or path.UNEXPLAINED)
+    assert audit.statement.values["lost"] == open_
+
+
 def test_what_a_group_left_out_is_a_symptom_from_when_it_was_seen_behind_it_and_no_loss_of_the_log():
     """Not from when the record was acknowledged, which was long before."""
     rows = messages(f"from to at handled\n0 599 10:00 {A}\n600 600 10:00 -\n601 999 10:00 {A}")
@@ -234,8 +247,9 @@ def test_what_was_handled_at_a_second_place_of_a_log_that_went_back_is_no_repeat
     rows = messages(f"from to at places over handled\n0 99 10:00 1 yes {A}+{A}")
     seen = [Delivery(at(n), TOPIC, "0", own, times) for n, (times, own) in enumerate(read)]
     known = facts(LIFE, rows, seen, noted("10:00:05 0 100"))
-    assert sum(one.extra for one in group_doubled(known, TOPIC)) == repeats
-    assert sum(row.doubled for row in group_rows(known, TOPIC)) == repeats
+    counted = {one.incident: one.extra for one in group_doubled(known, TOPIC)}
+    assert (counted.get("reprocess-duplicates", 0), counted.get(None, 0)) == (repeats, other)
+    assert sum(row.doubled for row in group_rows(known, TOPIC)) == repeats + other
     assert copies(known, TOPIC) == other
 
 

@@ -7,7 +7,7 @@ from message_builder import acked
 from said import told
 
 from mqlab.delivery.audit import audits
-from mqlab.delivery.path import intact
+from mqlab.delivery.path import intact, path
 from mqlab.delivery.rows import Outcome
 from mqlab.detectors import commit_before_process_loss, offset_reset_loss
 from mqlab.facts import Position
@@ -45,6 +45,9 @@ def test_what_somebody_set_the_group_past_is_counted_and_nothing_was_lost():
     one = audit(BY_HAND, ONE_COPY, acked(999, topic=TOPIC))
     assert (one.outcome, one.losses, [row.by_hand for row in one.groups]) == (Outcome.COMPLETE, (), [800])
     assert told(one.statement) == {"acked": 1000, "parts": (SET_PAST,), "outcome": Outcome.COMPLETE}
+    (row,) = path(one, GROUP)
+    assert row.skipped == 800
+    assert row.acked == (row.handled or 0) + row.lost + row.skipped + (row.pending or 0) + row.unknown
 
 
 BARE = [

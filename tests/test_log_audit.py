@@ -51,6 +51,12 @@ def test_stored_is_a_lower_bound_unless_all_that_was_sent_was_acknowledged_or_th
     assert stored(fates("from to at sent acked\n0 9 10:00 1 1"), SENT, acked(9)) == ["10"]
 
 
+def test_who_was_answered_had_sent_it_though_the_ledger_of_what_was_sent_ends_before():
+    late = fates("queue from to at sent acked\n0 0 9 10:00 1 1\n0 10 11 10:01 0 1")
+    (row, *_) = log_rows(facts(late, SENT, acked(11)), "orders")
+    assert (row.sent, row.acked) == (12, 12)
+
+
 def test_what_no_ledger_tells_is_not_known():
     (row,) = log_rows(facts(fates("from to at acked handled\n0 9 10:00 0 sink")), "orders")
     assert (row.sent, row.acked, row.failed, row.unanswered, row.stored) == (None, None, None, None, 10)

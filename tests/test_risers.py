@@ -107,6 +107,28 @@ def test_of_the_traffic_that_changed_the_largest_change_is_told_and_a_burst_that
     assert traffic(facts(busy)) is None
 
 
+@pytest.mark.parametrize(("when", "told_"), [("10:01:40", False), ("10:02:20", True), ("09:50:00", True)])
+def test_the_traffic_of_brokers_that_moved_with_their_leaders_is_told_by_the_restart(when, told_):
+    halved = counter("broker.bytes_out", (12, 100), (14, 50), instance="one:7071")
+    restart = episode("broker-starting", when, "logs/server.log", node="2")
+    assert bool(traffic(facts(halved, restart))) is told_
+
+
+def test_what_two_brokers_count_is_told_of_each():
+    east = series("mqtt.stored_messages", [5] * 8 + [90] * 8, source="metrics/sys-east.log")
+    west = replace(east, source="metrics/sys-west.log")
+    assert [r.who for r in risers(facts(east))] == [""]
+    assert [r.who for r in risers(facts(east, west))] == ["sys-east", "sys-west"]
+
+
+def test_the_level_before_is_what_was_measured_right_before():
+    """A client that left just before another two came."""
+    (riser,) = risers(facts(series("mqtt.clients_connected", [3] * 9 + [2] + [4] * 9, source="metrics/sys.log")))
+    assert words(riser).endswith("2 -> 4")
+    (noise,) = risers(facts(series("mqtt.clients_connected", [30, 31] * 5 + [29] + [60] * 9, source="metrics/sys.log")))
+    assert noise.before == 30
+
+
 def test_a_topic_s_share_is_that_of_all_topics_and_not_of_their_broker_s_total_beside():
     legs = {"orders": 900, "bills": 100}
     parts = [counter("broker.bytes_in", (12, 100), (12, rate), topic=t, instance="b") for t, rate in legs.items()]

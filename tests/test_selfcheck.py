@@ -415,6 +415,16 @@ def test_what_the_audit_counts_is_neither_clear_nor_ruled_out(monkeypatch, row, 
     assert ("retention-loss" in {one.incident for one in told.not_checked}) is gone
 
 
+@pytest.mark.parametrize(
+    ("side", "open_"),
+    [(Side.LOG, {"producer-duplicates"}), (Side.GROUP, {"producer-duplicates", "reprocess-duplicates"})],
+)
+def test_copies_in_a_log_leave_open_who_stored_them_and_no_group_handled_a_place_twice(monkeypatch, side, open_):
+    both = ("producer-duplicates", "reprocess-duplicates")
+    told = counting(monkeypatch, replace(doubled(None, 3), side=side), findings=(), clear=both)
+    assert {one.claim for one in told.withdrawn} == open_
+
+
 COPIES = Stage(Step.HANDLED, "g", 5, 5, 5, "", again=941)
 DROPPED = Gap(Step.ACKNOWLEDGED, Step.TAKEN, Whereabouts.DROPPED, "", 7, 7, 7, "")
 

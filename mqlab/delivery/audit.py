@@ -16,7 +16,7 @@ from mqlab.delivery.leaders import leaderships, looked
 from mqlab.delivery.log_losses import BY_OFFSETS, acknowledged, counted_by_ids
 from mqlab.delivery.loss_mechanisms import cases, unanswered
 from mqlab.delivery.positions import offsets
-from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
+from mqlab.delivery.rows import Audit, Doubled, Gap, GroupRow, LogRow, Loss, Outcome, Side
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.words.filling import Value
@@ -167,14 +167,15 @@ def _statement(
     rows: tuple[Loss | Doubled, ...] = (*losses, *doubled)
     unnamed = [row for row in doubled if row.incident is None]
     at_changes = sum(row.at_changes for row in unnamed)
+    untold = [loss for loss in losses if loss.incident is None and loss.gap is not Gap.FAILED]
     return say(
         "statement",
         acked=sum(acked) if acked else None,
         parts=(*_lost(losses, read), *_left(by_group), *_failed(log), *_doubled(doubled)),
         outcome=outcome,
         named=sorted({row.incident for row in rows if row.incident}),
-        rest=any(row.incident is None for row in losses) or sum(row.extra for row in unnamed) > at_changes,
-        lost=sum(loss.side is not Side.PRODUCER for loss in losses),
+        rest=bool(untold) or sum(row.extra for row in unnamed) > at_changes,
+        lost=sum(loss.side is not Side.PRODUCER for loss in untold),
         at_changes=at_changes,
         of_all=at_changes if at_changes == sum(row.extra for row in doubled) else None,
         untold=tuple(_unknown(by_group, acked_of)) if outcome is Outcome.IN_LOG else None,
@@ -203,10 +204,13 @@ def _lost(losses: Sequence[Loss], read: int) -> Iterator[str]:
         yield say("gone", places=(*places, *more), several=len(log) > 1, **_amount(log))
     if read:
         yield say("read", read=read)
-    for name, own in groupby(
-        sorted((loss for loss in losses if loss.side is Side.GROUP and loss.most), key=_group), _group
-    ):
-        yield say("unhandled", group=name, **_amount(list(own)))
+    of_groups = sorted((loss for loss in losses if loss.side is Side.GROUP and loss.most), key=_reckoned)
+    for (name, failed), own in groupby(of_groups, _reckoned):
+        yield say("given-up" if failed else "unhandled", group=name, **_amount(list(own)))
+
+
+def _reckoned(loss: Loss) -> tuple[str, bool]:
+    return _group(loss), loss.gap is Gap.FAILED
 
 
 def _place(loss: Loss) -> str:
@@ -221,7 +225,7 @@ def _amount(losses: Sequence[Loss]) -> dict[str, Value]:
 
 
 def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
-    """What groups left out on purpose, then what only waits for them."""
+    """What groups left out, then what only waits for them."""
     for name, rows in by_group.items():
         if skipped := sum(row.by_hand for row in rows):
             yield say("by-hand", group=name, skipped=skipped)

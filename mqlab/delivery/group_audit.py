@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mqlab import words
-from mqlab.delivery.group_repeats import again, handled_again
+from mqlab.delivery.group_repeats import handled_again
 from mqlab.delivery.leaders import last_end
 from mqlab.delivery.missing import (
     Place,
@@ -61,7 +61,7 @@ class Reckoning:
     doubts: tuple[str, ...]
     """What is not there that would tell."""
     by_hand: int = 0
-    """Messages that were left out on purpose: somebody set the group's offset past them."""
+    """Messages that were left out: somebody set the group's offset past them."""
     aside: int = 0
     """Messages that could not be handled and stand in a topic for such."""
     earlier: int = 0
@@ -114,7 +114,7 @@ def _row(facts: Facts, place: Place) -> GroupRow:
         committed=last.offset if last else None,
         pending=_pending(facts, place),
         lost=sum(loss.records for loss in reckoning.losses),
-        doubled=again(facts, place, own)[1],
+        doubled=sum(row.extra for row in handled_again(facts, place, own)),
         unknown=reckoning.unknown,
         by_hand=reckoning.by_hand,
         aside=reckoning.aside,
@@ -236,12 +236,12 @@ def _failed(facts: Facts, place: Place, rest: Sequence[Run]) -> tuple[list[Loss]
     """Records of which the application says that they failed, and *rest* without them."""
     losses: list[Loss] = []
     left = list(rest)
-    for line in facts.of_kind("record-failed"):
+    for line in reversed(facts.of_kind("record-failed")):
         if (line.topic, line.queue) == place[1:] and line.value_max is not None:
             low, high = int(line.value_min or 0), int(line.value_max) + 1
             low = high - 1 if high - low > line.count else low
             gone = inside(left, low, high)
-            losses += [_loss(place, None, run, ways("skipped"), (line.first,)) for run in gone]
+            losses += [_loss(place, None, run, ways("skipped"), (line.last,), Gap.FAILED) for run in gone]
             left = outside(left, low, high)
     return losses, left
 

@@ -71,7 +71,8 @@ def _row(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> LogRow:
     return LogRow(
         topic,
         queue,
-        sent=messages(f for f in fates if f.sent) if "sent" in roles else None,
+        # Who was answered had sent it, whether or not that line was written before the material ended.
+        sent=messages(f for f in fates if f.sent or f.acked or f.failed) if "sent" in roles else None,
         acked=messages(f for f in fates if f.acked) if answers_told else None,
         failed=messages(given_up) if failures_told else None,
         failed_stored=kept(given_up) if failures_told else None,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from itertools import groupby
 
 from mqlab.delivery.risk_rates import Risk
-from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome, Side
+from mqlab.delivery.rows import Audit, Doubled, Gap, Loss, Outcome, Side
 from mqlab.facts import span
 from mqlab.units import number
 from mqlab.words import room
@@ -16,7 +16,7 @@ from mqlab.words import room
 say = room("delivery-path")
 
 NOT_TOLD = "–"
-UNEXPLAINED, AT_CHANGES = say("unexplained"), say("at-changes")
+UNEXPLAINED, AT_CHANGES, SKIPPED = say("unexplained"), say("at-changes"), say("skipped")
 _OF_LOG = ("sent", "acked", "failed", "failed_stored", "unanswered", "stored")
 _OF_GROUP = ("handled", "pending")
 _CELLS = {"sent": "sent", "acknowledged": "acked", "failed": "failed", "of them stored": "failed_stored",
@@ -53,6 +53,8 @@ class PathRow:
     pending: int | None = None
     doubled: int = 0
     unknown: int = 0
+    skipped: int = 0
+    """Messages that the group left out, of which the material tells why: they are no loss."""
     partly: frozenset[str] = frozenset()
     """Columns that are a lower bound: nothing tells all of them, or some partition does not tell them."""
 
@@ -74,7 +76,9 @@ def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
             row = replace(row, **columns, partly=frozenset() if log.held_all else frozenset({"stored"}))
         if read:
             columns = {name: getattr(read, name) for name in (*_OF_GROUP, "committed", "unknown")}
-            row = replace(row, **columns, lost=row.lost + read.lost, doubled=row.doubled + read.doubled)
+            skipped = read.by_hand + read.aside + read.earlier
+            counts = {"lost": row.lost + read.lost, "doubled": row.doubled + read.doubled, "skipped": skipped}
+            row = replace(row, **columns, **counts)
         signs = {_sign(loss) for loss in audit.losses if loss.queue == queue and _is_of(loss, group)}
         rows.append(replace(row, bound=_joint(signs)))
     return tuple(rows)
@@ -101,6 +105,7 @@ def total(rows: Sequence[PathRow]) -> PathRow:
         bound=_joint({row.bound for row in rows if row.lost or row.bound}),
         doubled=sum(row.doubled for row in rows),
         unknown=sum(row.unknown for row in rows),
+        skipped=sum(row.skipped for row in rows),
         partly=frozenset(name for name, values in columns.items() if None in values).union(*(r.partly for r in rows)),
     )
 
@@ -130,6 +135,7 @@ def cells(row: PathRow) -> Mapping[str, str]:
         "lost": f"{row.bound} {number(row.lost)}".strip() if row.lost or row.written else NOT_TOLD,
         "doubled": number(row.doubled),
         "unknown": number(row.unknown),
+        "skipped": number(row.skipped),
     }
 
 
@@ -208,15 +214,15 @@ def doubles(audit: Audit) -> tuple[Toll, ...]:
 
 
 def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
-    def mechanism(row: Loss | Doubled) -> tuple[str, str, str]:
-        return (row.incident or "", row.side.value, row.group or "")
+    def whose(row: Loss | Doubled) -> tuple[str, str, str]:
+        return (mechanism(row), row.side.value, row.group or "")
 
     def place(row: Loss | Doubled) -> tuple[tuple[bool, int, str], int, float]:
         first = row.first_offset if isinstance(row, Loss) else None
         return (by_number(row.queue), first or 0, row.since or 0.0)
 
     tolls = []
-    for (incident, side, group), own in groupby(sorted(rows, key=lambda row: (mechanism(row), place(row))), mechanism):
+    for (incident, side, group), own in groupby(sorted(rows, key=lambda row: (whose(row), place(row))), whose):
         parts = tuple(own)
         tolls.append(
             Toll(
@@ -231,6 +237,11 @@ def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
             )
         )
     return tuple(sorted(tolls, key=lambda toll: (-toll.records, toll.incident, toll.where)))
+
+
+def mechanism(row: Loss | Doubled) -> str:
+    """The class that lost or doubled it, or how that is known to have come; empty where nothing tells."""
+    return row.incident or (SKIPPED if isinstance(row, Loss) and row.gap is Gap.FAILED else "")
 
 
 def _came_at_changes(row: Loss | Doubled) -> bool:
@@ -342,6 +353,8 @@ def _parts(audit: Audit, tz: tzinfo) -> Iterator[str]:
         yield say("none-lost", in_log=audit.outcome is Outcome.IN_LOG, **acked)
     for group in groups(audit):
         whole = total(path(audit, group))
+        if group and whole.skipped:
+            yield say("skipped-by", skipped=whole.skipped, group=group)
         if group and whole.pending:
             # Lag counts what a group handled and has not committed; with ledgers that is known to be done.
             yield say("waiting", pending=whole.pending, group=group, by_lag=whole.handled is None)

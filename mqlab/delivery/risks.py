@@ -211,11 +211,11 @@ _Amount = tuple[int | None, int | None]
 def _in_flight(facts: Facts, owner: str | None, values: Mapping[str, Value]) -> tuple[_Amount, Mapping[str, Shown]]:
     """Records whose answers one cut of the connection can take: those of the requests that are on their way.
 
-    Averages of requests bound nothing, and the first ones are those of a start: what they usually are is likely.
+    Averages of requests bound nothing, and the first half may be a start: what they usually are after it is likely.
     """
     flight = values.get("max.in.flight.requests.per.connection")
     named = (s for s in facts.named("producer.records_per_request_avg") if s.labels.get("client_id") == owner)
-    sizes = [v for s in named for _, v in s.points if v > 0]
+    sizes = [v for s in named for _, v in s.points[len(s.points) // 2 :] if v > 0]
     if flight is not None and flight.number and sizes:
         each = median(sizes)
         return (round(flight.number * each), None), {"requests": flight.number, "each": each}

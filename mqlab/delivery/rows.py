@@ -45,6 +45,8 @@ class Gap(Enum):
     """Right up to the committed offset, as a queue in memory is lost."""
     HOLES = auto()
     """Later ones are there."""
+    FAILED = auto()
+    """Its application says that it failed to handle them, and it went on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ class GroupRow:
     unknown: int
     """Messages before the position that no ledger notes while the material does not tell whether it should."""
     by_hand: int = 0
-    """Messages that were left out on purpose: somebody set the position past them."""
+    """Messages that were left out: somebody set the position past them."""
     aside: int = 0
     """Messages that could not be handled and stand in a topic for such."""
     earlier: int = 0
@@ -182,7 +184,11 @@ class Audit:
 
 
 def doubled(
-    place: tuple[str, str, str], counts: tuple[int, int], incident: str | None, shown: Sequence[Fate]
+    place: tuple[str, str, str],
+    counts: tuple[int, int],
+    incident: str | None,
+    shown: Sequence[Fate],
+    how: str = "ledgers-doubled",
 ) -> Iterator[Doubled]:
     """The row of one *place*, unless nothing was handled too often.
 
@@ -193,11 +199,12 @@ def doubled(
         counts: messages, and how many times too many they were handled in all.
         incident: slug of the class that did it.
         shown: runs of such messages.
+        how: key of the words for how they were counted.
     """
     group, topic, queue = place
     records, extra = counts
     if extra:
         yield Doubled(
             incident, Side.GROUP, topic, queue, group, records, extra, extra, extra,
-            None, None, _ways("ledgers-doubled"), tuple(fate.first for fate in shown[:2]),
+            None, None, _ways(how), tuple(fate.first for fate in shown[:2]),
         )  # fmt: skip

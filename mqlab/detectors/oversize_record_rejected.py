@@ -90,6 +90,7 @@ def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode
         slots={
             "client": client,
             "place": place,
+            "in_client": in_client,
             "key": limit.key if limit else None,
             "limit": limit.value if limit else None,
             "resubmitted": resubmitted,

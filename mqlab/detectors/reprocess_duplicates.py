@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 
 from mqlab import words
+from mqlab.delivery.group_repeats import elsewhere
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.backlog import waited
@@ -71,6 +72,7 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
     proven = explained >= NEARLY_ALL * repeated.extra and repeated.fitting >= NEARLY_ALL * explained
     since, until = repeated.span
     gap = commit_gap(facts, repeated.group, repeated.topic)
+    copies = elsewhere(facts, repeated.group, repeated.topic)
     return finding(
         INCIDENT,
         f"{repeated.group}/{repeated.topic}",
@@ -79,11 +81,14 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
         severity=_severity(facts, repeated),
         slots={
             **{"group": repeated.group, "topic": repeated.topic, "after": _after(repeated)},
+            **{"fallen": _fallen(repeated) or None, "forgotten": repeated.forgotten},
+            **{"repeats": repeated.extra, "copies": copies},
+            "all_committed": repeated.forgotten == repeated.extra,
             "change": advised.gentler(facts, repeated.group) or None,
             **_helps(repeated, gap),
         },
         measures={
-            "duplicated_records": repeated.extra,
+            "duplicated_records": repeated.extra + copies,
             "repeated_records": repeated.again,
             "records_handled": repeated.handled,
             "most_times_handled": repeated.most,
@@ -105,15 +110,25 @@ def _after(repeated: Repeats) -> list[Text]:
     return [say("after", repeats=extra, change=kind, **told) for kind, extra in by_kind.most_common(_SHOWN)]
 
 
+def _fallen(repeated: Repeats) -> list[Text]:
+    """Partitions whose committed offset went back."""
+    return [
+        say("fell", topic=one.topic, queue=one.queue, high=one.committed, low=two.committed, at=one.at, until=two.at)
+        for one, two in repeated.fallen[:_SHOWN]
+    ]
+
+
 def _helps(repeated: Repeats, gap: float | None) -> dict[str, bool]:
     """Which repairs would have helped most: one that is out of the group, or dead, commits nothing when it changes."""
     changes = repeated.by_change.items()
     outside = sum(extra for change, extra in changes if change.fault)
     dead = sum(extra for change, extra in changes if change.crash and not change.fault)
     orderly = sum(repeated.by_change.values()) - outside - dead
+    kept = 2 * repeated.forgotten <= repeated.extra
     return {
-        "outside": outside > max(dead, orderly),
-        "killed": bool(dead) and not orderly,
+        "lost": not kept,
+        "outside": kept and outside > max(dead, orderly),
+        "killed": kept and bool(dead) and not orderly,
         "promptly": gap is not None and gap <= GRID,
     }
 
@@ -138,7 +153,10 @@ def _severity(facts: Facts, repeated: Repeats) -> Severity:
 
 def _evidence(facts: Facts, repeated: Repeats) -> tuple[Evidence, ...]:
     """Each change with what the next owner began with; where the group stood then if nothing else tells of it."""
-    found: list[Evidence] = []
+    rows = [
+        (p, say(why)) for pair in repeated.fallen[:1] for p, why in zip(pair, ("committed", "went-back"), strict=True)
+    ]
+    found = [Evidence(p.source, p.line, p.text, why) for p, why in rows]
     for change, extra in list(repeated.by_change.items())[:_SHOWN]:
         again = say("handled-again", change=change.what, repeats=extra, at_most=repeated.at_most)
         found += [place.because(again) for place in change.evidence]

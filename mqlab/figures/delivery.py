@@ -10,7 +10,7 @@ from itertools import pairwise
 import plotly.graph_objects as go
 
 from mqlab import words
-from mqlab.delivery.path import UNEXPLAINED, PathRow, bounded, by_number, groups, path, total
+from mqlab.delivery.path import UNEXPLAINED, PathRow, bounded, by_number, groups, mechanism, path, total
 from mqlab.delivery.rows import Audit, Loss, Side
 from mqlab.figures.style import (
     ALARM,
@@ -35,12 +35,13 @@ from mqlab.views.delivery import CUT, FOLLOWER, LEADER, Acked, AuditView, InSync
 say = words.room("delivery-figures")
 
 ARRIVED, PENDING, UNKNOWN = say("arrived"), say("pending"), say("not-known")
-UNANSWERED, FAILED = say("unanswered"), say("failed")
+UNANSWERED, FAILED, SKIPPED = say("unanswered"), say("failed"), say("skipped")
 _LOSSES = (ALARM, OUTGOING, LAG, "#cc79a7", "#e69f00")
 _LOOKS: Mapping[str, tuple[str, str]] = {
     ARRIVED: (INCOMING, ""),
     FAILED: ("#e69f00", "/"),
     UNANSWERED: (GRID, "x"),
+    SKIPPED: (GRID, "."),
     PENDING: (GRID, ""),
     UNKNOWN: ("#ffffff", "/"),
 }
@@ -114,13 +115,14 @@ def _to_group(audit: Audit, group: str, way: PathRow) -> Iterator[Piece]:
     if way.handled is not None:
         yield _arrived(stage, way, "handled", way.handled)
     yield from _lost(stage, [one for one in audit.losses if one.side is Side.GROUP and one.group == group])
+    yield _piece(stage, SKIPPED, way.skipped)
     yield _piece(stage, PENDING, way.pending or 0)
     yield _piece(stage, UNKNOWN, way.unknown)
 
 
 def _lost(stage: str, losses: Sequence[Loss]) -> Iterator[Piece]:
-    for incident in dict.fromkeys(one.incident for one in sorted(losses, key=lambda one: one.incident or "~")):
-        own = [one for one in losses if one.incident == incident]
+    for incident in sorted({mechanism(one) for one in losses}, key=lambda name: name or "~"):
+        own = [one for one in losses if mechanism(one) == incident]
         least, most = sum(one.least for one in own), sum(one.most for one in own)
         records = sum(one.records for one in own)
         yield Piece(stage, say("lost", by=incident or UNEXPLAINED), records, bounded(records, least, most))

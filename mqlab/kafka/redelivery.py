@@ -25,6 +25,7 @@ from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import ONCE, Behind, Trigger
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Delivery
+from mqlab.shared.queues import TOGETHER
 from mqlab.words import Text
 
 say = words.room("rebalances")
@@ -84,6 +85,10 @@ class Repeats:
     """Of those that follow a change, the ones whose handling before was after the last commit before it."""
     at_most: bool
     """The log gave places to other records: some of the repeats may be copies that a producer stored."""
+    fallen: tuple[tuple[Position, Position], ...] = ()
+    """Listings of partitions whose committed offset went back between the first handling and the second."""
+    forgotten: int = 0
+    """Of the repeats, those that the group had committed before that, at most."""
 
     @property
     def extra(self) -> int:
@@ -160,9 +165,14 @@ def _of(facts: Facts, group: str, topic: str, members: Mapping[str, str]) -> Rep
     known = changes(facts, group)
     trace = _Trace(members, known, _assignments(known, lines(facts, group)), 0.0 if finer else _SECOND)
     commits, fitting, found = _commits(facts, group, topic), 0, Counter[tuple[float, float, Change | None]]()
+    fell = {queue: tuple(_fallen(rows)) for queue, rows in commits.items()}
+    forgotten = Counter[tuple[Position, Position]]()
     for delivery, noted in doubled:
         for before, again, change in trace.handlings(delivery, noted):
             found[before, again, change] += delivery.messages
+            for (since, one), (until, two) in fell.get(delivery.queue, ()):
+                if before <= until and since <= again:
+                    forgotten[one, two] += delivery.messages
             if change is not None:
                 last = _last_commit(commits.get(delivery.queue, ()), change.at)
                 fitting += delivery.messages if last is None or before + GRID >= last else 0
@@ -177,6 +187,8 @@ def _of(facts: Facts, group: str, topic: str, members: Mapping[str, str]) -> Rep
         handlings=tuple(sorted((Handling(*key, records) for key, records in found.items()), key=_in_order)),
         fitting=fitting,
         at_most=any(f.overwritten for f in facts.fates if f.topic == topic),
+        fallen=tuple(sorted(forgotten, key=lambda pair: (pair[0].queue, pair[0].source))),
+        forgotten=sum(min(n, (one.committed or 0) - (two.committed or 0)) for (one, two), n in forgotten.items()),
     )
 
 
@@ -256,6 +268,18 @@ def _commits(facts: Facts, group: str, topic: str) -> Mapping[str, Sequence[Posi
         if (one.group, one.topic) == (group, topic) and one.committed is not None and one.at is not None:
             found[one.queue].append(one)
     return {queue: sorted(rows, key=lambda p: (p.at or 0.0, p.committed or 0)) for queue, rows in found.items()}
+
+
+Listed = tuple[float, Position]
+"""When a listing of positions was made, and its row of a partition."""
+
+
+def _fallen(rows: Sequence[Position]) -> Iterator[tuple[Listed, Listed]]:
+    """The last listing before a committed offset went back, and the first one after that."""
+    listed = [(p.at, p) for p in rows if p.end is not None and p.at is not None]
+    for (since, one), (until, two) in pairwise(listed):
+        if (two.committed or 0) < (one.committed or 0) and until - since > TOGETHER:
+            yield (since, one), (until, two)
 
 
 def _last_commit(rows: Sequence[Position], until: float) -> float | None:

@@ -41,7 +41,8 @@ class Onset:
     """The first sample at the new level: the change lies between the two."""
     before: float
     after: float
-    """Medians of the level before and of all that came after; of the burst alone where it passed."""
+    """Medians of the level right before, or what *since* measured where that was another one; and of all that came
+    after, of the burst alone where it passed."""
     lasting: bool
     """The last samples are still at the new level, or have come back from it by less than half."""
     reached: float
@@ -102,6 +103,8 @@ def _from(points: Sequence[tuple[float, float]], place: int, before: float, room
     after = median(value for _, value in points[first : None if lasting else over])
     since = next(n for n in range(first - 1, -1, -1) if n == 0 or (points[n][1] - before) * sides[place] <= 0)
     level = median(value for _, value in points[max(0, since - LASTS + 1) : since + 1])
+    if _side(points[since][1] - level, room):
+        level = points[since][1]
     return Onset(points[since][0], points[first][0], level, after, lasting, points[first][1])
 
 

@@ -19,7 +19,7 @@ from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches
 from mqlab.mqtt import brokers, chain_stages, queue_drops
 from mqlab.mqtt.accounting import settled
-from mqlab.mqtt.brokers import SKEW
+from mqlab.mqtt.brokers import SKEW, broker_of
 from mqlab.mqtt.chain_apart import BETWEEN, ROUNDED, apart, notes
 from mqlab.mqtt.chain_counts import counted_chains
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, away, unseen
@@ -179,7 +179,13 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
     since = min((row.first_at for row in exposed), default=first)
     drops = _thrown(facts, since, last, own, chain_stages.count(exposed)) if exposed else None
     rest = many - (round(drops.likely) if drops else 0)
-    stored = [say("store", stored=round(s.points[-1][1])) for s in _told(facts, STORED, own)]
+    several = len({series.source for series in facts.named(STORED)}) > 1
+    stored = [
+        say(
+            "store", stored=round(s.points[-1][1]), broker=(broker_of(facts, s.source) or s.source) if several else None
+        )
+        for s in _told(facts, STORED, own)
+    ]
     how = say("nowhere", stored=stored, others=others)
     where, who = (Whereabouts.SHARED, others) if others else (Whereabouts.UNKNOWN, own)
     left = chain_stages.gap(BETWEEN, where, rows, how, ", ".join(who))

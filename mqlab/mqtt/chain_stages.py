@@ -251,12 +251,16 @@ def names(facts: Facts, ledgers: Iterable[str]) -> tuple[str, ...]:
 
 
 BY_IDS = say("ids")
+_ACKED = "acked"
+"""Role of a ledger that notes what a broker acknowledged, and not what was sent besides."""
 
 
 def stages(
     facts: Facts, rows: Rows, bridge: Sequence[str], readers: Mapping[str, Sequence[str]], acks: Sequence[str] = ()
 ) -> tuple[Stage, ...]:
     """Published, acknowledged, taken, stored and handled of the messages that a publisher's ledger notes.
+
+    Ledgers that note acknowledgements alone tell no more than these of what was published.
 
     A message that was handled had been stored, and so had one that the log acknowledged in a ledger of *acks*; another
     that the bridge took may be.
@@ -269,10 +273,11 @@ def stages(
     shares = tuple(
         _share(source, [r for r in sent if r.sender == source]) for source in sorted({r.sender or "" for r in sent})
     )
-    found = [
-        replace(_stage(Step.PUBLISHED, "", sent, BY_IDS), shares=shares),
-        _stage(Step.ACKNOWLEDGED, "", promised, how),
-    ]
+    answers = {r.source for r in facts.receipts if r.role == _ACKED}
+    found = [_stage(Step.PUBLISHED, "", sent, BY_IDS), _stage(Step.ACKNOWLEDGED, "", promised, how)]
+    if sent and len(promised) == len(sent) and all(row.sender in answers for row in sent):
+        del found[0]
+    found[0] = replace(found[0], shares=shares)
     if bridge:
         found.append(taken(facts, sent, bridge))
     if readers:

@@ -1,4 +1,4 @@
-"""The root cause as a chain: trigger, cause, mechanism, amplifier, consequence, each with its proof or inferred.
+"""The root cause as a chain: trigger, cause, mechanism, setting, consequence, each with its proof or inferred.
 
 Nothing is invented: a link that the material does not show is left out.
 """
@@ -69,7 +69,7 @@ def _mechanism(lead: Dossier) -> Link:
 
 def _settings(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[Link]:
     """Settings among the evidence, but for those of the repair: what made it possible or worse, or is its cause."""
-    role = "Cause" if lead.finding.incident in _OF_A_SETTING else "Amplifier"
+    role = "Cause" if lead.finding.incident in _OF_A_SETTING else "Setting"
     repaired = {(change.what.rpartition(" ")[2], change.after) for change in diagnosis.changes if change.before}
     told_of = set(repaired)
     for number, place in enumerate(lead.finding.evidence, start=1):

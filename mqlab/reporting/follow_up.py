@@ -176,7 +176,9 @@ def questions(diagnosis: Diagnosis, notes: IncidentNotes) -> tuple[Question, ...
         for one in diagnosis.verdict.hypotheses
         for way in one.settle[:1]
     ]
-    open_ones = [_unchecked(one) for one in diagnosis.not_checked if _matters(one, diagnosis)]
+    asked = {one.incident for one in diagnosis.verdict.hypotheses if one.settle}
+    left = [one for one in diagnosis.not_checked if one.incident not in asked]
+    open_ones = [_unchecked(one) for one in left if _matters(one, diagnosis)]
     symptoms = [symptom for symptom in diagnosis.symptoms if _may_be_cause(symptom, diagnosis)]
     unexplained = [Question(say("what-caused", symptom=symptom)) for symptom in symptoms[:3]]
     gaps = [Question(say("gaps", gaps=len(diagnosis.gaps), first=one)) for one in diagnosis.gaps[:1]]

@@ -137,7 +137,7 @@ def _gap(label: str, gap: Gap, tz: tzinfo) -> Iterator[str]:
 
 _COLUMNS = (
     "partition", "sent", "acknowledged", "failed", "of them stored", "unanswered", "stored", "handled",
-    "committed at", "log", "lost", "pending", "doubled", "unknown",
+    "committed at", "log", "lost", "skipped", "pending", "doubled", "unknown",
 )  # fmt: skip
 _ALWAYS = ("partition", "sent", "acknowledged", "stored")
 _READ = ("handled", "committed at")

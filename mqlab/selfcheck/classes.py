@@ -34,6 +34,8 @@ AGAIN = frozenset(
     | {"redelivered_messages", "copied_messages", "replayed_messages", "delivered_rows"}
 )
 """Measures of messages that are gone, and of those that came more than once."""
+_IN_LOG = frozenset({"ids_stored_twice"})
+"""The measure of copies that a log holds: no group handled a place twice."""
 _COST = "title-cost"
 """What the text is called in the room of a class with which its title tells the cost."""
 _CREATED = 1.0
@@ -125,7 +127,7 @@ def _uncounted(
         names = LOST if isinstance(row, Loss) else AGAIN
         if row.incident is None and row.side is not Side.PRODUCER and _amount(row) and not names & counted:
             systems = frozenset({"rocketmq" if "/" in row.queue else "kafka"})
-            found.append((systems, names - LOST))
+            found.append((systems, _IN_LOG if row.side is Side.LOG else names - LOST))
     if any(map(_rest, audits(facts))) and not LOST & counted:
         found.append((frozenset({"kafka", "rocketmq"}), frozenset({"lost_records"})))
     for way in diagnosis.chains:

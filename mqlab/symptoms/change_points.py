@@ -19,10 +19,11 @@ from mqlab.findings import Certainty, Finding
 from mqlab.memo import per_facts
 from mqlab.models import onsets
 from mqlab.models.onsets import Onset, onset
+from mqlab.mqtt.brokers import broker_of
 from mqlab.mqtt.connections import resumed
 from mqlab.rows import GRID
 from mqlab.shared import queues
-from mqlab.units import digits, size
+from mqlab.units import digits, number, size
 from mqlab.words import room
 
 say, _tables = room("change-points"), room("mqtt-tables")
@@ -190,15 +191,15 @@ def _counted(
 
 def _rate(facts: Facts, series: Series) -> Course:
     unit = "B/s" if "bytes" in series.name else "/s"
-    who = series.source if series.name in _PRINTED else " ".join(_labels(series))
+    who = series.source if series.name in _PRINTED else _whose(facts, series)
     points = tuple(onsets.rates(_filled(facts, series)))
     return Course(series.name, who, unit, points, series.source, labels=len(_labels(series)))
 
 
 def _level(facts: Facts, series: Series) -> Course:
     unit = "B" if "bytes" in series.name else ""
-    own = _labels(series)
-    return Course(series.name, " ".join(own), unit, tuple(_filled(facts, series)), series.source, labels=len(own))
+    who, labels = _whose(facts, series), len(_labels(series))
+    return Course(series.name, who, unit, tuple(_filled(facts, series)), series.source, labels=labels)
 
 
 def _filled(facts: Facts, series: Series) -> Sequence[tuple[float, float]]:
@@ -216,6 +217,14 @@ def _filled(facts: Facts, series: Series) -> Sequence[tuple[float, float]]:
 def _labels(series: Series) -> list[str]:
     wanted = ("topic", "partition", "group", "node", "instance")
     return [series.labels[name] for name in wanted if series.labels.get(name)]
+
+
+def _whose(facts: Facts, series: Series) -> str:
+    """What labels tell it by; without any the broker, or the file, where another one counts the same."""
+    beside = {one.source for one in facts.named(series.name) if not _labels(one)}
+    if _labels(series) or len(beside) < 2:
+        return " ".join(_labels(series))
+    return broker_of(facts, series.source) or series.source
 
 
 CONCENTRATED = 0.5
@@ -275,10 +284,13 @@ def _riser(course: Course, change: Onset, every: Sequence[Course]) -> Riser:
 
 
 def _share(course: Course, at: float, every: Sequence[Course]) -> float | None:
-    """Part of *course* in its total, else in all that is measured of the same quantity, after *at*."""
+    """Part of *course* in its total, else in all that is measured of the same quantity, after *at*.
+
+    The memory of one process is no part of another one's.
+    """
     same = [one for one in every if one.quantity == course.quantity and one.unit == course.unit]
     whole = [one for one in same if not one.who] or [one for one in same if one.labels == course.labels]
-    if not course.who or (len(whole) == 1 and whole[0] is course and not course.events):
+    if not course.who or course.quantity in _LEVELS or (len(whole) == 1 and whole[0] is course and not course.events):
         return None
     total = sum(_after(one, at) for one in whole)
     return min(1.0, _after(course, at) / total) if total > 0 else None
@@ -330,11 +342,22 @@ def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
 
 _TRAFFIC = ("bytes", "published", "received", "consumed", "processed", "publish_received", "publish_sent")
 """How names of what crosses a network begin or end."""
+_MOVED = 300.0
+"""Seconds in which leaders come back after a restart (leader.imbalance.check.interval.seconds)."""
 
 
 def traffic(facts: Facts) -> str | None:
-    """Of the traffic that left its level the one that did by the largest factor; None where all kept theirs."""
-    own = [r for r in risers(facts) if r.quantity.endswith(_TRAFFIC) or "bytes_" in r.quantity]
+    """Of the traffic that left its level the one that did by the largest factor; None where all kept theirs.
+
+    Where a broker stops or starts, leaders move and with them the traffic of each broker: the restart tells that.
+    """
+    seen = facts.of_kind("broker-stopping", "broker-starting", "broker-started")
+    restarts = [e.first_at for e in seen if e.first_at is not None]
+    own = [
+        r for r in risers(facts)
+        if (r.quantity.endswith(_TRAFFIC) or "bytes_" in r.quantity)
+        and not (r.quantity.startswith("broker.") and any(r.since - _MOVED <= at <= r.at for at in restarts))
+    ]  # fmt: skip
     most = max(own, key=lambda r: abs(log((r.after or 1.0) / (r.before or 1.0))), default=None)
     return words(most) if most else None
 
@@ -360,4 +383,6 @@ def words(riser: Riser, tz: tzinfo = UTC) -> str:
 
 
 def _value(value: float, unit: str) -> str:
-    return size(value) if unit.startswith("B") else digits(value)
+    if unit.startswith("B"):
+        return size(value)
+    return number(value) if not unit and value.is_integer() else digits(value)

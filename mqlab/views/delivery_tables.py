@@ -27,7 +27,7 @@ say, cell = room("delivery-audit"), room("delivery-tables")
 
 _MOST = 300
 """Rows of one table; beyond, those with losses or changes stay."""
-_IF_TOLD = ("failed", "unanswered", "unknown")
+_IF_TOLD = ("failed", "unanswered", "skipped", "unknown")
 """Columns that are left out where they have nothing to say."""
 
 
@@ -83,7 +83,7 @@ def way(view: AuditView) -> pd.DataFrame:
     return table(
         rows,
         "partition|group|sent|acknowledged|failed|unanswered|stored|handled|committed at|log|lost|pending|doubled"
-        "|unknown",
+        "|skipped|unknown",
     ).drop(columns=silent)
 
 

@@ -1,12 +1,14 @@
 """Records over a limit: refused by the client or by the broker, once each."""
 
 import pytest
-from facts_builder import episode, facts, log, ramp, series, settings
+from facts_builder import at, episode, facts, log, ramp, series, settings
 from message_builder import SINK, acked, fates, part
 from said import told
 
 from mqlab.detectors import oversize_record_rejected
 from mqlab.detectors.oversize_record_rejected import Place
+from mqlab.findings import Change
+from mqlab.repairs import repairs
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}
 PRINTED = settings("at owner key value\n10:00 app max.request.size 1048576")
@@ -51,6 +53,14 @@ def test_the_client_refuses_before_a_byte_leaves():
     finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, CLIENT_SIDE))).findings[0]
     values = told(finding.statement)
     assert (values["place"], values["limit"], finding.measures["bytes_out"]) == (Place.CLIENT, "1048576", 0)
+
+
+@pytest.mark.parametrize(("side", "helps"), [(BROKER_SIDE, True), (CLIENT_SIDE, False), (None, True)])
+def test_a_raised_limit_of_the_topic_repairs_no_refusal_by_the_client(side, helps):
+    given = facts(PRINTED, log(), refused(300, side, topic="orders"))
+    (finding,) = oversize_record_rejected.detect(given).findings
+    raised = Change(at(310), "topic orders max.message.bytes", "1048588", "10485760")
+    assert bool(repairs(finding, [raised])) is helps
 
 
 def test_a_limit_that_nobody_printed_is_not_named():

@@ -34,7 +34,7 @@ queue from to  at        until     sent acked places handled
 0     100  119 10:02:05  10:02:06  1    1     2      sink+sink
 0     140  400 10:02:07  10:05:00  1    1     1      sink
 """)
-UNTOLD = (say("no-producers", twice=say("twice", ids=20)),)
+UNTOLD, UNREAD = ((say("no-producers", twice=say("twice", ids=20), read=read),) for read in (True, False))
 ALL = (TWICE, cut(), OFF, acked(400), PRODUCER)
 
 
@@ -74,6 +74,7 @@ def test_an_application_that_submits_again_stores_its_own_copies():
 
 def test_without_retries_nothing_tells_who_stored_them():
     assert found(TWICE, OFF, acked(400), PRODUCER) == UNTOLD
+    assert found(TWICE, acked(400)) == UNREAD
 
 
 def test_retries_after_which_nothing_was_stored_are_none():

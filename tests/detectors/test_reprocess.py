@@ -219,6 +219,37 @@ def test_what_was_committed_long_before_the_change_was_not_handed_out_for_it():
     assert found(MEMBERS, SCALED, *rewound, LOG) == [(Severity.CRITICAL, Certainty.LIKELY, 900)]
 
 
+def listed(**offsets):
+    """Listings of the group: committed offset by second (``s112=2000``)."""
+    rows = [(int(second[1:]), offset) for second, offset in offsets.items()]
+    return [
+        Position(at(s), GROUP, TOPIC, "0", offset, 3000, None, None, None, None, f"offsets/groups.{s}.txt", 2, "")
+        for s, offset in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    ("listings", "forgotten"),
+    [
+        (listed(s60=900, s112=2000, s124=1100), 900),
+        (listed(s60=900, s112=1500, s124=1100), 400),  # no more than what lies between the two offsets
+        (listed(s60=900, s112=1100, s124=1100, s140=2000), 0),  # a crash: what was handled had not been committed
+        (listed(s60=900, s118=1200, s124=1100), 0),  # within one snapshot: two commands, in whatever order
+        (listed(s60=900, s90=400, s112=1100, s124=1100), 0),  # it went back before they were handled at all
+        (listed(s60=900, s112=1100, s130=2000, s150=900), 0),  # and after they were handled again
+        (commits(60, 112, 124), 0),
+        ((), 0),
+    ],
+)
+def test_records_whose_commits_were_lost_had_been_committed(listings, forgotten):
+    (finding,) = detect(facts(MEMBERS, KILLED, *MANY, listings, LOG)).findings
+    own = finding.statement.values
+    assert own["forgotten"] == forgotten
+    assert bool(own["fallen"]) is bool(forgotten)
+    assert finding.mitigate.values["outside"] is (2 * forgotten <= 900)
+    assert [e.why.key for e in finding.evidence][:2] == ["committed", "went-back"] or not forgotten
+
+
 def test_copies_without_any_change_are_likely_only():
     assert found(MEMBERS, handled(110, 900, A, B), commits(100), LOG) == [(Severity.CRITICAL, Certainty.LIKELY, 900)]
 

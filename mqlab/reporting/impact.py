@@ -28,7 +28,10 @@ WASTE = ("excess_bytes", "resent_bytes")
 """Measures of what was sent more than once, or for nothing."""
 AGAIN_AT_MOST = "duplicated_records_at_most"
 """What may have been stored twice, where nothing counts what was."""
-_KINDS = {"pending_records": "waiting", "peak_lag": "waiting", "lost_records": "lost", "dropped_messages": "lost"}
+_KINDS = {
+    **{"pending_records": "waiting", "peak_lag": "waiting"},
+    **{"lost_records": "lost", "dropped_messages": "lost", "diverted_messages": "lost"},
+}
 """Measures that count the same messages at other places."""
 _ONCE = (*AGAIN, "peak_lag", "pending_records")
 """Measures of which one group has one amount, whatever brought it about: of two findings the larger holds the other."""

@@ -27,7 +27,8 @@ from mqlab.repairs import after_its_end, with_repairs
 from mqlab.rows import Coverage, Passage
 from mqlab.sources import COPY
 from mqlab.symptoms import change_points
-from mqlab.symptoms.unexplained import UNHEARD, Symptom, trouble, unexplained
+from mqlab.symptoms.deaths import deaths
+from mqlab.symptoms.unexplained import CRASHED, UNHEARD, Symptom, trouble, unexplained
 from mqlab.units import is_dateless
 from mqlab.words import listed
 
@@ -209,8 +210,23 @@ def _weighed(
         return replace(verdict, hypotheses=hypotheses.beside(facts, findings, results, present)) if serious else verdict
     ranked = hypotheses.hypotheses(facts, findings, left, results, scope.systems(facts))
     unheard = [say("unheard", symptom=s.text) for s in left if s.kind == UNHEARD]
-    told = (*unheard, hypotheses.sentence(ranked), scope.ungathered(facts), _read(facts, ranked), verdict.statement)
+    told = (
+        *_died(facts, left),
+        *unheard,
+        hypotheses.sentence(ranked),
+        scope.ungathered(facts),
+        _read(facts, ranked),
+        verdict.statement,
+    )
     return replace(verdict, statement=listed(filter(None, told), " "), hypotheses=ranked)
+
+
+def _died(facts: Facts, left: Sequence[Symptom]) -> Iterator[str]:
+    """That brokers died and came back is sure, whatever may be behind it."""
+    moments = {s.at for s in left if s.kind == CRASHED}
+    if own := [one for one in deaths(facts) if one.back in moments]:
+        names = sorted({one.who for one in own})
+        yield say("died", who=names, times=len(own), several=len(own) > 1, since=own[0].since, back=own[0].back)
 
 
 def _read(facts: Facts, ranked: Sequence[Hypothesis]) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 from mqlab import units, words
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Finding
+from mqlab.mqtt.chain_stages import Whereabouts
 from mqlab.notes import Cost, IncidentNotes
 from mqlab.reporting.evidence import Dossier, harmful, sudden
 from mqlab.words.filling import Measure
@@ -58,7 +59,7 @@ def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes)
     """People's own words first, then what was measured, then money."""
     grave = [one for one in found if harmful(one.finding)]
     effects = [Effect(notes.impact, how="incident.yml")] if notes.impact else []
-    effects += islice((*effects_of(grave), *_copies(diagnosis)), _MOST)
+    effects += islice((*effects_of(grave), *_unheard(diagnosis), *_copies(diagnosis)), _MOST)
     if grave:
         lead, seconds = grave[0].finding, lasted(grave[0].finding, notes)
         if seconds and not sudden(lead.incident):
@@ -82,6 +83,13 @@ def effects_of(found: Sequence[Dossier]) -> Iterator[Effect]:
                 several = sum(other == kind for other, _ in told) > 1
                 text = say("of", effect=effect, subject=one.finding.subject) if several else effect
                 yield Effect(text, f"#{one.anchor}-{name}")
+
+
+def _unheard(diagnosis: Diagnosis) -> Iterator[Effect]:
+    """What was published while its receiver was not connected, where no finding counts what was lost."""
+    if not any(one.measures.get(name) for one in diagnosis.findings for name in GONE):
+        for gap in (gap for way in diagnosis.chains for gap in way.gaps if gap.where is Whereabouts.ABSENT):
+            yield Effect(say("unheard", messages=gap.messages, who=gap.who), "#evidence")
 
 
 def _copies(diagnosis: Diagnosis) -> Iterator[Effect]:

@@ -12,7 +12,7 @@ from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.hypotheses import is_likely
+from mqlab.hypotheses import is_likely, stands
 from mqlab.known_errors import known_errors
 from mqlab.mqtt.chain_stages import Whereabouts
 from mqlab.notes import IncidentNotes
@@ -108,7 +108,7 @@ def _of_none(diagnosis: Diagnosis) -> str:
     died = [one.values for one in diagnosis.symptoms if isinstance(one, words.Text) and one.key == CRASH]
     if died:
         return say("undetermined", died=sorted({str(one["who"]) for one in died}), times=len(died))
-    first = next(iter(verdict.hypotheses), None)
+    first = next((one for one in verdict.hypotheses if one.incident == "healthy" or stands(one)), None)
     if first is None:
         missed = [g.messages for way in diagnosis.chains for g in way.gaps if g.where is Whereabouts.ABSENT]
         return say("undetermined", symptoms=len(diagnosis.symptoms), missed=max(missed, default=None))

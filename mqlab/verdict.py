@@ -30,7 +30,7 @@ from mqlab.symptoms import change_points
 from mqlab.symptoms.deaths import deaths
 from mqlab.symptoms.unexplained import CRASHED, UNHEARD, Symptom, trouble, unexplained
 from mqlab.units import is_dateless
-from mqlab.words import listed
+from mqlab.words import Text, listed
 
 say = words.room("verdict")
 
@@ -149,6 +149,11 @@ def _without_doubted(facts: Facts, results: dict[str, Result], maybe: Sequence[H
     part = hypotheses.is_excerpt(facts)
     open_ = {slug: say("doubted", because=results[slug].rejected) for slug in doubted}
     return results | {slug: Result(missing=INCIDENTS[slug].needs if part else (open_[slug],)) for slug in doubted}
+
+
+def _is_doubted(result: Result) -> bool:
+    """Its rule has read what it needs: no command fetches what would settle it."""
+    return any(isinstance(one, Text) and (one.room, one.key) == ("verdict", "doubted") for one in result.missing)
 
 
 def _of_mqtt(found: Finding) -> bool:
@@ -273,6 +278,9 @@ def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[st
         if result.findings or result.rejected or not result.missing:
             continue
         if here or (len(scope.RULES.get(slug, ())) == len(scope.SYSTEMS) and scope.logs(facts)):
+            if _is_doubted(result):
+                found.append(NotChecked(slug, result.missing, ()))
+                continue
             fetch = incident.fetch_on(here[0], scope.broker_products(facts), result.missing) if here else ()
             found.append(NotChecked(slug, result.missing, fetch or incident.fetch))
         elif unread:

@@ -12,11 +12,12 @@ from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.hypotheses import is_likely
+from mqlab.hypotheses import is_likely, stands
 from mqlab.known_errors import known_errors
 from mqlab.mqtt.chain_stages import Whereabouts
 from mqlab.notes import IncidentNotes
 from mqlab.scope import SYSTEMS
+from mqlab.symptoms.unexplained import CRASH
 from mqlab.units import Interval
 from mqlab.words.filling import Filling, Measure, Unseen, Value
 
@@ -104,7 +105,10 @@ def _of_none(diagnosis: Diagnosis) -> str:
         absent = {one.incident for one in diagnosis.not_checked}
         names = [name for slug, name in SYSTEMS.items() if slug not in absent]
         return say("healthy", clear=len(diagnosis.clear), systems=names, watched=material.watched)
-    first = next(iter(verdict.hypotheses), None)
+    died = [one.values for one in diagnosis.symptoms if isinstance(one, words.Text) and one.key == CRASH]
+    if died:
+        return say("undetermined", died=sorted({str(one["who"]) for one in died}), times=len(died))
+    first = next((one for one in verdict.hypotheses if one.incident == "healthy" or stands(one)), None)
     if first is None:
         missed = [g.messages for way in diagnosis.chains for g in way.gaps if g.where is Whereabouts.ABSENT]
         return say("undetermined", symptoms=len(diagnosis.symptoms), missed=max(missed, default=None))

@@ -197,7 +197,8 @@ def _vague() -> frozenset[str]:
 def _rank(incident: Incident, own: Sequence[Mark], weight: float, *, settled: bool) -> tuple[float, ...]:
     """What a class is ordered by, the likeliest least: *own* are its own signs, *settled* says that its rule denied it.
 
-    Classes without a sign of their own come last; of those that explain as much, the benign look-alikes go first.
+    Classes without a sign of their own come last, and before them those whose rule found no more than their signs; of
+    those that explain as much, the benign look-alikes go first.
     """
     if not own:
         return (1, -weight, not incident.benign, settled)
@@ -210,7 +211,8 @@ def _rank(incident: Incident, own: Sequence[Mark], weight: float, *, settled: bo
     place = [*wordings()].index(incident.slug) if is_worded else 0
     lines = sum(mark.lines for mark in own)
     breadth = min(sum(mark.kind in signs(slug) for slug in INCIDENTS) for mark in own)  # classes that share a sign
-    return (0, is_faint, is_worded, vague, settled and not is_worded, shared, -loud, place, breadth, -lines, -weight)
+    denied = settled and not is_worded
+    return (0, denied, is_faint, is_worded, vague, shared, -loud, place, breadth, -lines, -weight)
 
 
 def _is_loud(facts: Facts, mark: Mark) -> bool:
@@ -249,7 +251,7 @@ def _noticed(facts: Facts, findings: Sequence[Finding], others: int, systems: fr
             error = known_errors().get(finding.facts.get("error", ""))
             lines = finding.measures.get("lines", 0)
             weight = round(max(lines, 1) / (max(lines, 1) + others), 2)
-            rank = (0.0, False, False, True, False, True, -lines) if error and error.vague else (-1.0, number)
+            rank = (0.0, False, False, False, True, True, -lines) if error and error.vague else (-1.0, number)
             yield (
                 rank,
                 Hypothesis(incident.slug, weight, explains, finding.evidence[:LINES], (say("seldom"),), (), settle),
@@ -289,11 +291,12 @@ def is_likely(ranked: Sequence[Hypothesis]) -> bool:
     first, *others = ranked
     if first.incident == "healthy":
         return True
-    rivals = [one for one in others if one.incident != "healthy" and _stands(one) and one.weight >= first.weight]
-    return first.weight > _HALF and _stands(first) and not rivals
+    rivals = [one for one in others if one.incident != "healthy" and stands(one) and one.weight >= first.weight]
+    return first.weight > _HALF and stands(first) and not rivals
 
 
-def _stands(hypothesis: Hypothesis) -> bool:
+def stands(hypothesis: Hypothesis) -> bool:
+    """Nothing speaks against it but that it was seen too rarely."""
     return set(hypothesis.against) <= {say("seldom")}
 
 

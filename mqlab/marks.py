@@ -25,6 +25,7 @@ from mqlab.shared.actors import log_end
 from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
 from mqlab.shared.queues import lag
 from mqlab.sources import Role
+from mqlab.symptoms.deaths import deaths
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
 from mqlab.wordings import wordings
 from mqlab.words import room
@@ -145,7 +146,7 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
                 else abnormal(facts, e)
             )
         ]
-        told = [e for e in told if not (_passes(facts, begun, e) or _awaits_heartbeat(facts, e))]
+        told = [e for e in told if not (_passes(facts, begun, e) or _was_to_come(facts, e))]
         left = [e for e in told if not explained(e.first_at, findings, classes)]
         lines = sum(e.count for e in left)
         if lines >= _AGAIN.get(sign, 1) or (lines and lines * _FEW >= records):
@@ -190,6 +191,13 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
         )
         return asked and not later
     return episode.kind in _EMPTY and _is_over(facts, episode, at)
+
+
+def _was_to_come(facts: Facts, episode: Episode) -> bool:
+    """A pull before the first heartbeat, or a query that failed while its broker had died and was not back."""
+    if episode.kind == "tool-error":
+        return any(one.holds(episode.first_at) for one in deaths(facts))
+    return _awaits_heartbeat(facts, episode)
 
 
 def _awaits_heartbeat(facts: Facts, episode: Episode) -> bool:

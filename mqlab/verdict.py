@@ -27,9 +27,10 @@ from mqlab.repairs import after_its_end, with_repairs
 from mqlab.rows import Coverage, Passage
 from mqlab.sources import COPY
 from mqlab.symptoms import change_points
-from mqlab.symptoms.unexplained import UNHEARD, Symptom, trouble, unexplained
+from mqlab.symptoms.deaths import deaths
+from mqlab.symptoms.unexplained import CRASHED, UNHEARD, Symptom, trouble, unexplained
 from mqlab.units import is_dateless
-from mqlab.words import listed
+from mqlab.words import Text, listed
 
 say = words.room("verdict")
 
@@ -150,6 +151,11 @@ def _without_doubted(facts: Facts, results: dict[str, Result], maybe: Sequence[H
     return results | {slug: Result(missing=INCIDENTS[slug].needs if part else (open_[slug],)) for slug in doubted}
 
 
+def _is_doubted(result: Result) -> bool:
+    """Its rule has read what it needs: no command fetches what would settle it."""
+    return any(isinstance(one, Text) and (one.room, one.key) == ("verdict", "doubted") for one in result.missing)
+
+
 def _of_mqtt(found: Finding) -> bool:
     known = INCIDENTS.get(found.incident)
     return known is not None and tuple(known.systems) == ("mqtt",)
@@ -209,8 +215,23 @@ def _weighed(
         return replace(verdict, hypotheses=hypotheses.beside(facts, findings, results, present)) if serious else verdict
     ranked = hypotheses.hypotheses(facts, findings, left, results, scope.systems(facts))
     unheard = [say("unheard", symptom=s.text) for s in left if s.kind == UNHEARD]
-    told = (*unheard, hypotheses.sentence(ranked), scope.ungathered(facts), _read(facts, ranked), verdict.statement)
+    told = (
+        *_died(facts, left),
+        *unheard,
+        hypotheses.sentence(ranked),
+        scope.ungathered(facts),
+        _read(facts, ranked),
+        verdict.statement,
+    )
     return replace(verdict, statement=listed(filter(None, told), " "), hypotheses=ranked)
+
+
+def _died(facts: Facts, left: Sequence[Symptom]) -> Iterator[str]:
+    """That brokers died and came back is sure, whatever may be behind it."""
+    moments = {s.at for s in left if s.kind == CRASHED}
+    if own := [one for one in deaths(facts) if one.back in moments]:
+        names = sorted({one.who for one in own})
+        yield say("died", who=names, times=len(own), several=len(own) > 1, since=own[0].since, back=own[0].back)
 
 
 def _read(facts: Facts, ranked: Sequence[Hypothesis]) -> str:
@@ -257,6 +278,9 @@ def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[st
         if result.findings or result.rejected or not result.missing:
             continue
         if here or (len(scope.RULES.get(slug, ())) == len(scope.SYSTEMS) and scope.logs(facts)):
+            if _is_doubted(result):
+                found.append(NotChecked(slug, result.missing, ()))
+                continue
             fetch = incident.fetch_on(here[0], scope.broker_products(facts), result.missing) if here else ()
             found.append(NotChecked(slug, result.missing, fetch or incident.fetch))
         elif unread:

@@ -1,11 +1,16 @@
 """Deaths that no line tells outright: what starts again without a stop, and what is no death."""
 
+from dataclasses import replace
+
 import pytest
 from facts_builder import at, episode, facts, log, series, settings
 from kafka_builder import client, coordinator
 from message_builder import fates, leaders
+from mqtt_builder import broker
+from mqtt_builder import client as own_log
 
-from mqlab.views.deaths import deaths
+from mqlab.marks import of_events
+from mqlab.symptoms.deaths import deaths
 
 LOG = "logs/kafka-2/server.log"
 
@@ -189,3 +194,42 @@ def test_a_member_whose_log_says_that_it_stops_did_not_fall_silent(last, names):
     own = client("a", f"09:59:50 settings\n10:00:03 joined 1 {{a1}}{last}")
 
     assert [one.who for one in deaths(facts(expired, SESSION, own, WORKED))] == names
+
+
+KILLED = broker("""
+    10:00:00 - starting
+    10:00:01 press connected 10.0.0.1:1001 k30 c1
+    10:02:08 - starting
+    10:02:10 press connected 10.0.0.1:1002 k30 c1
+""")
+
+
+def press(*rows):
+    return own_log("\n".join(("10:00:01 configured c1", "10:00:01 made", *rows)), "press")
+
+
+@pytest.mark.parametrize(
+    ("more", "since"),
+    [
+        ((), "10:00:01"),
+        ((press("10:02:01 lost - Unspecified", "10:02:10 made"),), "10:02:01"),
+        ((press("10:01:40 lost - Unspecified", "10:01:41 made", "10:02:10 made"),), "10:01:40"),
+        ((press("10:02:05 lost - Keep alive timeout", "10:02:10 made"),), "10:00:01"),
+        ((press("10:02:05 closed", "10:02:10 made"),), "10:00:01"),
+        ((series("mqtt.stored_messages", [1, 2, 3, 1], step=60, source="metrics/sys.log"),), "10:02:00"),
+    ],
+    ids=["its own lines", "a client lost it", "a client lost it before", "silence", "a client left", "its values"],
+)
+def test_an_mqtt_broker_lived_while_clients_were_connected_and_it_told_its_values(more, since):
+    (one,) = deaths(facts(KILLED, *more))
+    assert (one.who, one.since, one.back) == ("mosquitto", at(since), at("10:02:08"))
+    assert (one.holds(at("10:02:08")), one.holds(at("10:03:00"))) == (True, False)
+
+
+def test_a_query_that_a_dead_broker_refused_is_no_sign_that_its_address_is_wrong():
+    refused = episode("tool-error", "10:02:07", "manifest.json", reason="broker: connection refused", system="mqtt")
+    later = replace(refused, first_at=at("10:05:00"), last_at=at("10:05:00"))
+    lost = press("10:02:01 lost - Unspecified", "10:02:10 made")
+    for line, kinds in ((refused, set()), (later, {"tool-error: connection refused"})):
+        marks = {mark.kind for mark in of_events(facts(KILLED, lost, line), ())}
+        assert {kind for kind in marks if kind.startswith("tool-error")} == kinds

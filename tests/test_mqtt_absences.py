@@ -158,3 +158,20 @@ def test_a_change_tells_when_the_client_was_away_if_it_missed_anything():
 
 def test_before_the_first_connection_nobody_had_been_there():
     assert not of_client(facts(BOARD), "board")
+
+
+@pytest.mark.parametrize(("lost", "since"), [("10:03:50", "10:03:50"), (None, "10:04:00")], ids=["its own log", "none"])
+def test_a_killed_broker_writes_no_end_of_connections_and_clients_do(lost, since):
+    killed = broker("""
+        10:00:00 - starting
+        10:00:01 board connected 10.0.0.9:1001 k30 c1
+        10:04:00 - starting
+        10:04:30 board connected 10.0.0.9:1002 k30 c1
+    """)
+    own = (
+        client(f"10:00:01 configured c1\n10:00:01 made\n{lost} lost - Unspecified\n10:04:30 made", "board")
+        if lost
+        else ()
+    )
+    (absence,) = of_client(facts(killed, own), "board")
+    assert (absence.since, absence.until, absence.restarted) == (at(since), at("10:04:30"), True)

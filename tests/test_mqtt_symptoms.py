@@ -82,7 +82,9 @@ def test_a_broker_that_stops_and_starts_within_a_second_did_so_in_good_order():
     lines = [("broker-starting", 0, 1), ("broker-stopping", 300, 11), ("broker-starting", 300, 13)]
     rows = [episode(kind, when, "logs/mosquitto.log", line=line, system="mqtt") for kind, when, line in lines]
     assert symptoms(rows) == []
-    assert symptoms(rows[0], rows[2]) == ["broker started again without an orderly stop, logs/mosquitto.log:13"]
+    assert symptoms(rows[0], rows[2]) == [
+        "mosquitto started again without an orderly stop, alive until 10:00:00 at least, logs/mosquitto.log:13"
+    ]
 
 
 def test_errors_around_a_restart_of_the_broker_are_ordinary_and_others_are_not():

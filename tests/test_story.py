@@ -16,7 +16,7 @@ from mqlab.notes import Action, Cost, HumanEvent, IncidentNotes
 from mqlab.reporting import chronology, course, follow_up
 from mqlab.reporting.evidence import dossiers
 from mqlab.reporting.story import story
-from mqlab.views.deaths import Death
+from mqlab.symptoms.deaths import Death
 from mqlab.words import room
 
 
@@ -260,7 +260,9 @@ def test_late_is_what_neither_a_cited_line_told_nor_a_timeout_holds_back(measure
 )
 def test_trouble_that_may_have_come_of_the_incident_is_no_open_question(seconds, asked):
     loop = split_loop()
-    symptom = room("symptoms")("crash", at=loop.started_at.timestamp() + seconds, place="server.log:1")
+    symptom = room("symptoms")(
+        "crash", at=loop.started_at.timestamp() + seconds, who="a", since=0.0, place="server.log:1"
+    )
     shown = told(replace(diagnosis(loop), symptoms=(symptom,))).questions
 
     assert sum(symptom in one.text for one in shown) == asked

@@ -173,7 +173,9 @@ def test_clients_notice_an_orderly_restart():
 
 def test_a_broker_that_starts_again_without_a_stop_is_a_symptom():
     twice = [episode("broker-started", n, "server.log", line=n) for n in (10, 400)]
-    assert symptoms(*twice) == ["broker started again without an orderly stop, server.log:400"]
+    assert symptoms(*twice) == [
+        "server started again without an orderly stop, alive until 10:00:10 at least, server.log:400"
+    ]
     assert symptoms(*twice, episode("broker-stopping", 390, "server.log")) == []
 
 

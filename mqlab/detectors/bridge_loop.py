@@ -156,7 +156,10 @@ def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
     for one in case.circling:
         yield one.worst.first.because(say("came", copies=one.copies))
         yield from first_copy(one.receiver, say("again", client=one.receiver.client))
-    yield from (sample(facts, t.series, t.series.points[-1][0], say("took", broker=t.broker)) for t in case.taken)
+    for taken in case.taken:
+        moments = [at for at, _ in taken.series.points]
+        last = max((at for at in moments if case.until is None or at <= case.until), default=moments[-1])
+        yield sample(facts, taken.series, last, say("took", broker=taken.broker))
     yield from (place for link in links for place in link.evidence)
     came = _suspect(facts, case)
     if came is not None and came.begin is not None:

@@ -3,7 +3,8 @@
 Fires: a persistent session is a member of a share group while its client is away. Proven where the messages that no
 living member noted, the growth of stored messages or the queue in a list of clients is what the broker's way of dealing
 gives to it: (members away) of (all members).
-Quiet: HiveMQ, which keeps one queue for the group; a member that came back and got what had waited; members that share
+Quiet: HiveMQ, which keeps one queue for the group; a member that came back and got what had waited (what waited for one
+that came back with a clean session is lost); members that share
 all messages among those that live; QoS 0 to a client that is away; a session without a share group.
 """
 
@@ -18,12 +19,12 @@ from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding,
 from mqlab.models.mqtt import Strategy
 from mqlab.mqtt import brokers as mqtt_brokers
 from mqlab.mqtt import connections, sessions
-from mqlab.mqtt.accounting import accounts
-from mqlab.mqtt.brokers import LASTING, LEAST, NEAR, brokers
+from mqlab.mqtt.accounting import accounts, untold_groups
+from mqlab.mqtt.brokers import LASTING, LEAST, NEAR, WHOLE_SECONDS, brokers
 from mqlab.mqtt.diversion import Diversion, diversions
-from mqlab.mqtt.queue_growth import Unknown, counts, leaving, left_sessions, unknown_subscriptions
+from mqlab.mqtt.queue_growth import Unknown, counts, ended, leaving, left_sessions, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN
-from mqlab.mqtt.subscriptions import share_groups
+from mqlab.mqtt.subscriptions import subscriptions
 from mqlab.shared.wording import sample
 from mqlab.words import listed
 from mqlab.words.filling import Value
@@ -41,10 +42,9 @@ def detect(facts: Facts) -> Result:
     unnamed = Result(
         tuple(_of_unknown(facts, diversion) for diversion in unknown_subscriptions(facts) if diversion.dealt)
     )
-    if not share_groups(facts):
-        result = unnamed if unnamed.findings else _without_groups(facts)
-    else:
-        result = together([*(_judged(facts, diversion) for diversion in diversions(facts)), unnamed])
+    result = together([*(_judged(facts, diversion) for diversion in diversions(facts)), unnamed])
+    if result == CLEAR:
+        result = _unnamed(facts)
     return Result(missing=(say("no-broker"),)) if result == CLEAR and not _told(facts) else result
 
 
@@ -61,13 +61,12 @@ def _told(facts: Facts) -> bool:
     return bool(seen or facts.named("mqtt.clients_disconnected") or (queues and all(queues)))
 
 
-def _without_groups(facts: Facts) -> Result:
-    """Nobody shares a subscription, nobody that might is away, or brokers keep a queue a group; else it is unknown."""
+def _unnamed(facts: Facts) -> Result:
+    """Nobody is away of whom nothing tells what it subscribed to, or brokers keep a queue a group; else unknown."""
     seen = any(c.told_by == "broker" for c in connections.connections(facts)) or sessions.rows(facts)
-    subscribed = facts.of_kind("client-subscribed") or any(c.subscription for c in facts.clients if c.system == "mqtt")
     queues = [mqtt_brokers.dispatch(facts, broker.name) is Strategy.QUEUE for broker in brokers(facts)]
     unknown = unknown_subscriptions(facts)
-    if subscribed or (seen and not unknown) or (queues and all(queues)):
+    if (queues and all(queues)) or (not unknown and (seen or subscriptions(facts))):
         return CLEAR
     lines = counts(facts, unknown[0]) if unknown else ()
     return Result(missing=(say("no-subscriptions"),), seen=left_sessions(unknown) or None, evidence=lines)
@@ -80,9 +79,11 @@ def _judged(facts: Facts, diversion: Diversion) -> Result:
         return Result(rejected=say("one-queue", **who))
     if diversion.nothing_missing:
         return Result(rejected=say("got-all", **who))
-    if not diversion.away and (short or not diversion.counted):
+    if diversion.thrown and not (diversion.counted or diversion.grows or _some_missing(diversion)):
+        return Result(rejected=say("thrown", **who)) if diversion.missing else Result(missing=(say("no-count", **who),))
+    if not (diversion.away or diversion.thrown) and (short or not diversion.counted):
         return Result(rejected=say("came-back", **who))
-    if short:
+    if short and not diversion.thrown:
         return CLEAR
     if diversion.counted or diversion.grows or diversion.listed:
         return Result((_finding(facts, diversion, Certainty.PROVEN),))
@@ -95,10 +96,14 @@ def _judged(facts: Facts, diversion: Diversion) -> Result:
     )
 
 
+def _some_missing(diversion: Diversion) -> bool:
+    return diversion.missing is not None and diversion.missing.low >= LEAST
+
+
 def _some(facts: Facts, diversion: Diversion) -> bool:
     """Something went to members that were away, but it is not counted or not what the law says."""
     if diversion.missing is not None:
-        return diversion.missing.low >= LEAST
+        return _some_missing(diversion)
     if diversion.queued is not None:
         return diversion.queued >= LEAST
     came = mqtt_brokers.gauge(facts, "mqtt.publish_received", diversion.group.broker)
@@ -128,6 +133,7 @@ def _measures(diversion: Diversion) -> dict[str, float | None]:
     last, count = diversion.phases[-1], diversion.count
     members, dead = len(last.members), len(last.dead)
     published = diversion.published
+    gone = diversion.thrown and not diversion.away and diversion.missing is not None
     return {
         "members": members,
         "dead_members": dead,
@@ -135,6 +141,7 @@ def _measures(diversion: Diversion) -> dict[str, float | None]:
         "diverted_messages": round(count.likely) if count is not None else None,
         "diverted_messages_low": round(count.low) if count is not None else None,
         "diverted_messages_high": round(count.high) if count is not None else None,
+        "lost_records": round(count.likely) if gone and count is not None else None,
         "published_messages": round(published) if published else None,
         "expected_messages": round(diversion.expected.likely) if published else None,
         "queue_growth_per_second": diversion.grown.per_second if diversion.grown is not None else None,
@@ -152,6 +159,7 @@ def _slots(facts: Facts, diversion: Diversion) -> dict[str, Value]:
         "filter": diversion.group.filter,
         "broker": mqtt_brokers.software(facts, diversion.group.broker) or say("broker"),
         "away_since": diversion.away_since,
+        "thrown": bool(diversion.thrown),
         "published_messages": round(diversion.published) if missing is not None else None,
         "missing": round(missing.likely) if missing is not None else None,
         "expected": round(diversion.expected.likely) if missing is not None else None,
@@ -224,28 +232,39 @@ def _evidence(facts: Facts, diversion: Diversion) -> Iterator[Evidence]:
 def _of_unknown(facts: Facts, diversion: Unknown) -> Finding:
     """Members of a share group that no line names: likely, since only their share tells that they are members."""
     counter = mqtt_brokers.gauge(facts, "mqtt.publish_received", diversion.broker)
-    dealt = (mqtt_brokers.increase(counter, diversion.since, mqtt_brokers.end_of(facts)) or 0.0) * diversion.share
-    gone = [f for f in facts.flows if f.sender and not f.failed and not f.received and f.last_at >= diversion.since]
-    lost = sum(f.messages for f in gone)
-    who, shared = {"names": diversion.names}, diversion.shared or 0
+    over, until = ended(diversion), min(diversion.until, mqtt_brokers.end_of(facts))
+    dealt = (mqtt_brokers.increase(counter, diversion.since, until) or 0.0) * diversion.share
+    lost = _missing_meanwhile(facts, diversion, until)
+    # Ledgers count better than counters, where they tell of about as many.
+    agrees = abs(lost - dealt) <= NEAR * max(lost, dealt)
+    who, shared = {"names": diversion.names, "since": diversion.since, "until": over}, diversion.shared or 0
     return finding(
         INCIDENT,
         diversion.names,
         Certainty.LIKELY,
-        (diversion.since, None),
-        ongoing=True,
-        statement=say("unknown", since=diversion.since, dead_members=len(diversion.sessions), members=shared, **who),
+        (diversion.since, over),
+        ongoing=over is None,
+        statement=say("unknown", dead_members=len(diversion.sessions), members=shared, **who),
         measures={
             "members": shared,
             "dead_members": len(diversion.sessions),
             "diverted_fraction": diversion.share,
-            # Ledgers count better than counters, where they tell of about as many.
-            "diverted_messages": float(round(lost if abs(lost - dealt) <= NEAR * max(lost, dealt) else dealt)),
+            "diverted_messages": float(round(lost if agrees else dealt)),
+            "lost_records": float(round(lost)) if agrees and over is not None else None,
             "queue_growth_per_second": diversion.grown.per_second if diversion.grown is not None else 0.0,
         },
         evidence=counts(facts, diversion),
         explains=_CONSEQUENCES,
-        mitigate=say("mitigate", **who),
-        remedy=say("unknown-fix"),
+        mitigate=say("unknown-mitigate", **who),
+        remedy=say("unknown-fix", **who),
         verify=say("unknown-verify"),
     )
+
+
+def _missing_meanwhile(facts: Facts, diversion: Unknown, until: float) -> float:
+    """Messages that none of those noted who share with them, where ledgers tell who that is; else that nobody noted."""
+    groups = [account for account in untold_groups(facts) if set(account.clients) & set(diversion.clients)]
+    if len(groups) == 1:
+        return groups[0].missing(diversion.since, until + WHOLE_SECONDS).likely
+    sent = [f for f in facts.flows if f.sender and not f.failed and diversion.since <= f.last_at and f.first_at < until]
+    return sum(f.messages for f in sent if not f.received)

@@ -15,6 +15,7 @@ from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.mqtt.accounting import lost_by
+from mqlab.mqtt.brokers import WHOLE_SECONDS
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.reconnects import Storm, cut_off, storms
 from mqlab.shared.wording import clock
@@ -47,6 +48,11 @@ def _finding(facts: Facts, storm: Storm) -> Finding:
         "down_seconds": max(0.0, storm.up - storm.down),
         "back_seconds": after,
     }
+    if storm.up.is_integer() and storm.until.is_integer():
+        measures |= {
+            "back_seconds_low": max(0.0, after - WHOLE_SECONDS),
+            "back_seconds_high": after + WHOLE_SECONDS,
+        }
     lost = lost_by(facts, None, storm.down, storm.until)
     if lost is not None:
         measures["lost_records"] = lost

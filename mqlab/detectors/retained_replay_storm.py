@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.mqtt import accounting, redeliveries
+from mqlab.mqtt import accounting, queue_drops, redeliveries
+from mqlab.mqtt.brokers import WHOLE_SECONDS
 from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Replayed
 from mqlab.mqtt.subscriptions import all_told
@@ -63,6 +64,9 @@ def _small(replay: Replayed) -> Text:
 def _finding(facts: Facts, replay: Replayed) -> Finding:
     proven = replay.fits and replay.counted != "counter"
     end = redeliveries.usual_end(facts, replay.client)
+    full = [e for e in facts.of_kind("session-queue-dropping") if e.client_id == replay.client]
+    full = [e for e in full if e.last_at is not None and e.last_at >= replay.since - WHOLE_SECONDS]
+    whole = replay.topics is not None and replay.retained == replay.topics * replay.subscribes and not full
     return finding(
         INCIDENT,
         replay.client,
@@ -72,13 +76,15 @@ def _finding(facts: Facts, replay: Replayed) -> Finding:
         ongoing=replay.ongoing,
         slots={
             "period": (replay.until - replay.since) / (replay.subscribes - 1),
-            "all": replay.topics if replay.topics and replay.retained == replay.topics * replay.subscribes else None,
+            "all": replay.topics if whole else None,
+            "full": sum(e.count for e in full) or None,
             "about": replay.retained / replay.subscribes,
             "end": redeliveries.cause(facts, replay.client),
         },
         measures={
             "subscribes": replay.subscribes,
             "replayed_messages": replay.retained,
+            "dropped_messages": queue_drops.counted_for(facts, replay.client) if full else None,
             **replay.live.measures("live_messages"),
             **_factor(replay).measures("replay_factor"),
             **({"retained_topics": replay.topics} if replay.topics is not None else {}),

@@ -17,12 +17,21 @@ from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding,
 from mqlab.models.mqtt import memory_lasts
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
-from mqlab.mqtt.brokers import LASTING, LEAST
-from mqlab.mqtt.queue_growth import Growth, Unknown, counts, growths, leaving, left_sessions, unknown_subscriptions
-from mqlab.mqtt.sessions import BEGIN, sessions
+from mqlab.mqtt.brokers import LASTING, LEAST, SHORTEST
+from mqlab.mqtt.queue_growth import (
+    Growth,
+    Unknown,
+    counts,
+    ended,
+    growths,
+    leaving,
+    left_sessions,
+    unknown_subscriptions,
+)
+from mqlab.mqtt.sessions import BEGIN, END, sessions
 from mqlab.shared.wording import sample
 from mqlab.units import moment
-from mqlab.words import Text
+from mqlab.words import Text, listed
 
 INCIDENT = "session-queue-growth"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -32,15 +41,30 @@ say = words.room(INCIDENT)
 
 def detect(facts: Facts) -> Result:
     """One finding for each client whose session grows."""
-    unnamed = tuple(_of_unknown(facts, growth) for growth in unknown_subscriptions(facts) if _grows(facts, growth))
+    kept = [unknown for unknown in unknown_subscriptions(facts) if ended(unknown) is None]
+    unnamed = tuple(_of_unknown(facts, growth) for growth in kept if _grows(facts, growth))
     result = together([*(_judged(facts, growth) for growth in growths(facts)), Result(unnamed)])
     if result != CLEAR:
         return result
-    if unknown := unknown_subscriptions(facts):
-        seen = left_sessions(unknown)
-        return Result(missing=(say("no-subscriptions"),), seen=seen, evidence=counts(facts, unknown[0]))
+    if kept:
+        seen = left_sessions(kept)
+        return Result(missing=(say("no-subscriptions"),), seen=seen, evidence=counts(facts, kept[0]))
+    if passed := listed(_passed(facts)):
+        return Result(rejected=passed)
     told = any(s.last.told_by == "broker" for s in sessions(facts)) or mqtt_sessions.rows(facts)
     return CLEAR if told else Result(missing=(say("no-material"),))
+
+
+def _passed(facts: Facts) -> Iterator[Text]:
+    """Growths of what is stored that went back once a client was there again, or its session had ended."""
+    for session in sessions(facts):
+        stored = brokers.gauge(facts, "mqtt.stored_messages", session.broker)
+        for since, until in session.away if session.persistent else ():
+            rise = brokers.rise(stored, since, until) if until != END and until - since >= SHORTEST else None
+            later = [value for at, value in rise.series.points if at > until] if rise is not None else []
+            top = brokers.value(stored, until) or 0.0
+            if rise is not None and later and rise.by >= LEAST and min(later) <= top - rise.by:
+                yield say("passed", client=session.client_id, since=since, until=until, messages=round(rise.by))
 
 
 def _grows(facts: Facts, growth: Unknown) -> bool:

@@ -35,8 +35,8 @@ from mqlab.findings import Finding, Severity
 from mqlab.known_errors import of_class
 from mqlab.mqtt.connections import resumed
 from mqlab.shared.queues import Points, of_groups
+from mqlab.symptoms import deaths
 from mqlab.units import clock, number
-from mqlab.views import deaths
 from mqlab.views.groups import waiting_over_time
 
 say = words.room("timeline")

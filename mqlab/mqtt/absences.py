@@ -15,7 +15,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.mqtt.brokers import WHOLE_SECONDS
-from mqlab.mqtt.connections import Connection, connections
+from mqlab.mqtt.connections import Connection, by_own_log, connections
 from mqlab.mqtt.sessions import BEGIN
 
 
@@ -43,16 +43,30 @@ def of_client(facts: Facts, client: str) -> tuple[Absence, ...]:
     if any(c.persistent is not False for c in own):
         return ()
     over = accumulate((BEGIN if c.until is None else c.until for c in own), max)
-    found = (_between(before, after, ended) for before, after, ended in zip(own, own[1:], over, strict=False))
+    found = (_between(facts, before, after, ended) for before, after, ended in zip(own, own[1:], over, strict=False))
     return tuple(absence for absence in found if absence is not None)
 
 
-def _between(before: Connection, after: Connection, ended: float) -> Absence | None:
+def _between(facts: Facts, before: Connection, after: Connection, ended: float) -> Absence | None:
     """From when all connections up to *before* had *ended* to the begin of the next one."""
     if not (before.end and after.begin) or after.since is None or ended >= after.since:
         return None
     restarted = (before.ended or "").startswith("broker-")
-    return Absence(before.client_id, ended, after.since, (before.end, after.begin), restarted)
+    own = _told_itself(facts, before, ended)
+    since, place = (ended, before.end) if own is None else own
+    return Absence(before.client_id, since, after.since, (place, after.begin), restarted)
+
+
+def _told_itself(facts: Facts, before: Connection, ended: float) -> tuple[float, Evidence] | None:
+    """When and where the client's own log says that it lost a connection whose end its broker does not tell.
+
+    A broker that was killed writes no line about it: for its log, the connection ends where it starts again.
+    """
+    if before.ended != "broker-restarted":
+        return None
+    own = [(c.until, c.end) for c in by_own_log(facts).get(before.client_id, ()) if c.until is not None and c.end]
+    since = (before.since or ended) + WHOLE_SECONDS
+    return max(((at, end) for at, end in own if since <= at <= ended), key=lambda told: told[0], default=None)
 
 
 def meanwhile(facts: Facts, clients: Collection[str], first_at: float, last_at: float) -> Sequence[Absence]:

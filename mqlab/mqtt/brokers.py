@@ -44,6 +44,8 @@ default behind it."""
 NEAR = 0.05
 """How far two counts of one thing may differ: mosquitto publishes its values every ten seconds (sys_interval), which is
 this part of some three minutes."""
+SHORTEST = 20.0
+"""Seconds of growth that a rate is taken from: two publications of the broker's values, every 10 s by default."""
 LASTING = 60.0
 """Seconds that a client must be away: one that is started again is back sooner (Kubernetes gives a pod 30 s to stop,
 terminationGracePeriodSeconds), and at the end all may be stopped."""

@@ -33,6 +33,8 @@ from mqlab.words import Text
 
 say = words.room("chain")
 
+FOR_NOBODY = "for-nobody"
+"""The note that says how many were published on topics that are no receiver's."""
 STORED, DROPPED = "mqtt.stored_messages", "mqtt.publish_dropped"
 
 
@@ -297,7 +299,7 @@ def _for_nobody(facts: Facts, rows: Sequence[Row]) -> list[Text]:
     groups = chain_stages.sharing(rows)
     theirs = {row.topic for takers in groups for row in _on_own_topics(facts, takers, ())}
     left = chain_stages.count(r for r in facts.topic_flows if r.sender and r.topic not in theirs)
-    return [say("for-nobody", messages=left)] if groups and left else []
+    return [say(FOR_NOBODY, messages=left)] if groups and left else []
 
 
 @per_facts

@@ -14,13 +14,10 @@ from mqlab.memo import per_facts
 from mqlab.models.mqtt import Strategy, diverted
 from mqlab.mqtt import brokers, sessions
 from mqlab.mqtt.accounting import NOWHERE, Account, accounts, exactly, total, without_ledger
-from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, Rise
+from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, SHORTEST, Rise
 from mqlab.mqtt.sessions import BEGIN, END
 from mqlab.mqtt.subscriptions import Phase, ShareGroup, Subscription, phases
 from mqlab.units import Interval
-
-SHORTEST = 20.0
-"""Seconds of growth that a rate is taken from: two publications of the broker's values, every 10 s by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +29,9 @@ class Diversion:
     phases: tuple[Phase, ...]
     """The times in which some member was away."""
     away: tuple[Subscription, ...]
-    """Members that are away at the end of the material, or of their sessions."""
+    """Members that are away at the end of the material."""
+    thrown: tuple[Subscription, ...]
+    """Members whose sessions ended while they were away, and with them what waited there."""
     published: float
     """Messages for the group in these times; 0 where no ledger tells."""
     expected: Interval
@@ -150,6 +149,7 @@ def _diversion(facts: Facts, account: Account, group: ShareGroup, own: tuple[Pha
         group,
         own,
         tuple(m for m in group.members if m.client_id in last and m.until == END),
+        tuple(m for m in group.members if m.until < END and any(b >= m.until for _, b in m.away)),
         sum(account.sent(p.since, p.until) for p in own),
         total(_expected(how, account, phase) for phase in own),
         _missing(account, own),

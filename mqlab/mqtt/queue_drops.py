@@ -195,10 +195,16 @@ def lost(facts: Facts, case: QueueCase) -> float | None:
     counted = by_lines(facts, case)
     if case.row is not None and case.row.dropped:
         counted = float(case.row.dropped)
-    elif case.counter and [c.client_id for c in dropping(facts)] == [case.client_id]:
-        counted = case.counter
+    elif count := counted_for(facts, case.client_id):
+        counted = count
     more = counted is not None and case.lost is not None and counted > case.lost and not agree(counted, case.lost)
     return counted if case.lost is None or more else case.lost
+
+
+def counted_for(facts: Facts, client: str) -> float | None:
+    """The count of drops of a broker, where lines or lists name the queue of this client alone; None otherwise."""
+    own = dropping(facts)
+    return own[0].counter if [case.client_id for case in own] == [client] else None
 
 
 def by_lines(facts: Facts, case: QueueCase) -> float | None:

@@ -19,8 +19,8 @@ from mqlab.models.mqtt import OVERHEADS, Queue, fraction
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.accounting import Account, accounts, total
-from mqlab.mqtt.brokers import EDGE, LASTING, LEAST, NEAR, Rise
-from mqlab.mqtt.sessions import END, Session, left_behind
+from mqlab.mqtt.brokers import EDGE, LASTING, LEAST, NEAR, SHORTEST, Rise
+from mqlab.mqtt.sessions import END, Session, sessions
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.shared.wording import sample
 from mqlab.words import listed
@@ -39,12 +39,17 @@ def near(count: float, expected: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The sessions of one broker that were away at the end, with nothing told of their subscriptions."""
+    """The sessions of one broker that ended while they were away, or were away at the end of the material.
+
+    Nothing is told of their subscriptions.
+    """
 
     broker: str | None
     sessions: tuple[Session, ...]
     since: float
     """When the last of them went away."""
+    until: float
+    """When their sessions ended; infinity where they are kept to the end of the material."""
     shared: int | None
     """Shared subscriptions at the broker; None where it does not tell."""
     grown: Rise | None
@@ -52,7 +57,7 @@ class Unknown:
     came: float
     """Messages that the broker received meanwhile."""
     waiting: float
-    """How many more messages the broker stored at the end than when the last of them went away."""
+    """How many more messages the broker stored then than when the last of them went away."""
 
     @property
     def clients(self) -> tuple[str, ...]:
@@ -72,8 +77,8 @@ class Unknown:
     @property
     def dealt(self) -> bool:
         """Stored messages grow by the share of these sessions among the shared subscriptions."""
-        members = (self.shared or 0) > len(self.sessions)
-        return members and self.grown is not None and near(self.grown.by, self.came * self.share)
+        members, given = (self.shared or 0) > len(self.sessions), self.came * self.share
+        return members and self.grown is not None and given >= LEAST and near(self.grown.by, given)
 
     @property
     def own(self) -> bool:
@@ -88,28 +93,34 @@ class Unknown:
 
 @per_facts
 def unknown_subscriptions(facts: Facts) -> tuple[Unknown, ...]:
-    """The brokers with such sessions, of clients that were away for longer than a restart, by name."""
+    """The brokers with such sessions, by name and end of the sessions.
+
+    Clients were away for longer than a restart; for less, where what waited was not handed over, since the session
+    ended: two publications of the broker's values then.
+    """
     known = {s.client_id for s in subscriptions(facts)}
     end = brokers.end_of(facts)
-    gone = [s for s in left_behind(facts) if s.client_id not in known and end - (s.last.until or end) >= LASTING]
+    gone = [s for s in sessions(facts) if s.persistent and s.broker is not None and s.client_id not in known]
+    gone = [s for s in gone if min(s.until, end) - (s.last.until or end) >= (LASTING if s.until == END else SHORTEST)]
     return tuple(
-        _of_broker(facts, broker, tuple(s for s in gone if s.broker == broker))
-        for broker in sorted({s.broker for s in gone}, key=lambda name: name or "")
+        _of_broker(facts, broker, tuple(s for s in gone if (s.broker, s.until) == (broker, until)))
+        for broker, until in sorted({(s.broker, s.until) for s in gone}, key=lambda key: (key[0] or "", key[1]))
     )
 
 
 def _of_broker(facts: Facts, broker: str | None, own: tuple[Session, ...]) -> Unknown:
-    since = max(s.last.until or 0.0 for s in own)
-    shared = brokers.value(brokers.gauge(facts, "mqtt.shared_subscriptions", broker), END)
+    since, until = max(s.last.until or 0.0 for s in own), own[0].until
+    shared = brokers.value(brokers.gauge(facts, "mqtt.shared_subscriptions", broker), until)
     stored = brokers.gauge(facts, "mqtt.stored_messages", broker)
     counter = brokers.gauge(facts, "mqtt.publish_received", broker)
     base = brokers.value(stored, since)
-    grown = None if stored is None or base is None else _until_full(facts, broker, stored.points, (since, len(own)))
-    rise = None if grown is None else brokers.rise(stored, since, grown)
+    full = None if stored is None or base is None else _until_full(facts, broker, stored.points, (since, len(own)))
+    rise = None if full is None else brokers.rise(stored, since, min(full, until))
     came = None if rise is None else brokers.increase(counter, rise.since, rise.until)
-    waiting = max(0.0, (brokers.value(stored, END) or 0.0) - (base or 0.0))
+    waiting = max(0.0, (brokers.value(stored, until) or 0.0) - (base or 0.0))
     known_rise = rise if came is not None and rise is not None and rise.by >= LEAST else None
-    return Unknown(broker, own, since, None if shared is None else int(shared), known_rise, came or 0.0, waiting)
+    count = None if shared is None else int(shared)
+    return Unknown(broker, own, since, until, count, known_rise, came or 0.0, waiting)
 
 
 def _until_full(facts: Facts, broker: str | None, stored: brokers.Points, away: tuple[float, int]) -> float:
@@ -229,8 +240,13 @@ def _memory(facts: Facts, grown: Rise) -> Rise | None:
 
 
 def left_sessions(unknown: Sequence[Unknown]) -> str:
-    """Whose persistent sessions stay behind."""
-    return listed(say("left", clients=one.clients, since=one.since) for one in unknown)
+    """Whose persistent sessions stay behind, or stayed behind until they ended."""
+    return listed(say("left", clients=one.clients, since=one.since, until=ended(one)) for one in unknown)
+
+
+def ended(unknown: Unknown) -> float | None:
+    """When the sessions ended; None where they are kept to the end of the material."""
+    return None if unknown.until == END else unknown.until
 
 
 def leaving(session: Session | None, *meanwhile: Evidence) -> Iterator[Evidence]:

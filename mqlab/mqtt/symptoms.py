@@ -18,7 +18,7 @@ from mqlab.mqtt import brokers as mqtt_brokers
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.brokers import LEAST, brokers
 from mqlab.mqtt.copies import client_of, distinct, name_of, subscribers
-from mqlab.mqtt.explained import explained, unheard
+from mqlab.mqtt.explained import ABSENT, explained, unheard
 from mqlab.mqtt.sessions import BEGIN, END, offline_sessions
 from mqlab.rows import Flow
 from mqlab.words import Text
@@ -112,7 +112,10 @@ def _missed(facts: Facts) -> Symptoms:
     for funnel in explained(facts):
         rest = 0.0 if funnel.unknown else funnel.steps[-1].messages.low
         if rest >= max(LEAST, SHARE * funnel.published):
-            told = say("missed", missing=round(rest), messages=funnel.published, receiver=funnel.receiver)
+            away = sum(s.messages.likely for s in funnel.steps if s.name == ABSENT)
+            there = round(funnel.published - away) if away else None
+            values = {"missing": round(rest), "messages": funnel.published, "there": there}
+            told = say("missed", receiver=funnel.receiver, **values)
             yield min((r.first_at for r in lost[funnel.receiver]), default=None), told
 
 

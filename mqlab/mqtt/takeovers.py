@@ -249,10 +249,12 @@ def fought(facts: Facts) -> frozenset[tuple[str | None, str]]:
 def cut_short(facts: Facts) -> Mapping[str, tuple[Connection, ...]]:
     """Connections that the other side ended sooner than silence can, the client back at once, by clients' own logs.
 
-    Nobody misses a ping before the keep-alive has passed, and the link is sound: the broker ended them, by client.
+    Nobody misses a ping before the keep-alive has passed, and the link is sound. By client; none whose connections a
+    broker's log tells of, which says itself how they ended.
     """
     found = {}
-    for client, own in by_own_log(facts).items():
+    named = {client for broker, client in by_client(facts) if broker is not None}
+    for client, own in ((client, own) for client, own in by_own_log(facts).items() if client not in named):
         ended = [(a, b) for a, b in pairwise(own) if a.until is not None and a.ended not in ("normal", SILENT)]
         short = [a for a, b in ended if a.since is not None and (a.until or 0.0) - a.since < (a.keep_alive or _PATIENT)]
         at_once = [a for a, b in ended if a in short and (b.since or 0.0) - (a.until or 0.0) <= AWAY]

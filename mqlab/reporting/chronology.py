@@ -15,7 +15,7 @@ from mqlab.headline import begins
 from mqlab.known_errors import WORKS_AGAIN
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.evidence import by_time
-from mqlab.views.deaths import Death, deaths
+from mqlab.symptoms.deaths import Death, deaths
 
 say = words.room("chronology")
 

@@ -14,7 +14,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Change, Finding
 from mqlab.headline import begins, lead
 from mqlab.known_errors import WORKS_AGAIN
-from mqlab.views.deaths import BROKER, deaths
+from mqlab.symptoms.deaths import BROKER, deaths
 from mqlab.words import listed, pieces, room
 
 say = room("course")

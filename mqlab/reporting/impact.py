@@ -9,6 +9,7 @@ from itertools import islice
 from mqlab import units, words
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Finding
+from mqlab.mqtt.chain_stages import Whereabouts
 from mqlab.notes import Cost, IncidentNotes
 from mqlab.reporting.evidence import Dossier, harmful, sudden
 from mqlab.words.filling import Measure
@@ -28,7 +29,10 @@ WASTE = ("excess_bytes", "resent_bytes")
 """Measures of what was sent more than once, or for nothing."""
 AGAIN_AT_MOST = "duplicated_records_at_most"
 """What may have been stored twice, where nothing counts what was."""
-_KINDS = {"pending_records": "waiting", "peak_lag": "waiting", "lost_records": "lost", "dropped_messages": "lost"}
+_KINDS = {
+    **{"pending_records": "waiting", "peak_lag": "waiting"},
+    **{"lost_records": "lost", "dropped_messages": "lost", "diverted_messages": "lost"},
+}
 """Measures that count the same messages at other places."""
 _ONCE = (*AGAIN, "peak_lag", "pending_records")
 """Measures of which one group has one amount, whatever brought it about: of two findings the larger holds the other."""
@@ -55,7 +59,7 @@ def impact(diagnosis: Diagnosis, found: Sequence[Dossier], notes: IncidentNotes)
     """People's own words first, then what was measured, then money."""
     grave = [one for one in found if harmful(one.finding)]
     effects = [Effect(notes.impact, how="incident.yml")] if notes.impact else []
-    effects += islice((*effects_of(grave), *_copies(diagnosis)), _MOST)
+    effects += islice((*effects_of(grave), *_unheard(diagnosis), *_copies(diagnosis)), _MOST)
     if grave:
         lead, seconds = grave[0].finding, lasted(grave[0].finding, notes)
         if seconds and not sudden(lead.incident):
@@ -79,6 +83,13 @@ def effects_of(found: Sequence[Dossier]) -> Iterator[Effect]:
                 several = sum(other == kind for other, _ in told) > 1
                 text = say("of", effect=effect, subject=one.finding.subject) if several else effect
                 yield Effect(text, f"#{one.anchor}-{name}")
+
+
+def _unheard(diagnosis: Diagnosis) -> Iterator[Effect]:
+    """What was published while its receiver was not connected, where no finding counts what was lost."""
+    if not any(one.measures.get(name) for one in diagnosis.findings for name in GONE):
+        for gap in (gap for way in diagnosis.chains for gap in way.gaps if gap.where is Whereabouts.ABSENT):
+            yield Effect(say("unheard", messages=gap.messages, who=gap.who), "#evidence")
 
 
 def _copies(diagnosis: Diagnosis) -> Iterator[Effect]:

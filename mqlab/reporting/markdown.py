@@ -14,7 +14,7 @@ from mqlab.findings import Evidence
 from mqlab.frames import where
 from mqlab.languages import said
 from mqlab.reporting.chronology import Row
-from mqlab.reporting.view import View
+from mqlab.reporting.view import FETCH, View
 from mqlab.terminal import visible
 
 say = words.room("report")
@@ -42,7 +42,7 @@ def whole(view: View) -> str:
         f"# {text(view.title)}",
         f"{_band(view)} {_made(view)}",
         text(view.diagnosis.verdict.statement),
-        *_section("", [f"**{said(title)}**: {_action(view, what)}" for title, what in view.actions if what]),
+        *_section("", [f"**{said(title)}**: {_action(title, what)}" for title, what in view.actions if what]),
         f"## {said('Summary')}",
         " ".join(map(text, view.story.summary)),
         *_section("Impact", [_with(one.text, one.how) for one in view.story.impact]),
@@ -98,7 +98,7 @@ def _brief(view: View) -> list[str]:
         ("Impact", "; ".join(text(one.text) for one in view.story.impact)),
         ("When", text(view.dossiers[0].when) if view.dossiers else ""),
         ("Trigger", _trigger(view)),
-        *((title, _action(view, what)) for title, what in view.actions),
+        *((title, _action(title, what)) for title, what in view.actions),
         *(("May be", f"{_title(one.incident)}: {text(one.explains[0])}") for one in view.diagnosis.verdict.hypotheses),
         ("Evidence", ", ".join(map(_place, _first_places(view)))),
     ]
@@ -106,9 +106,9 @@ def _brief(view: View) -> list[str]:
     return [first, *(f"- **{said(name)}**: {words}" for name, words in rows if words)]
 
 
-def _action(view: View, what: str) -> str:
-    """Words of the finding; where nothing was found, commands that fetch more."""
-    return text(what) if view.dossiers else ", ".join(map(code, what.split("\n")))
+def _action(title: str, what: str) -> str:
+    """Words of the finding, or commands that fetch more."""
+    return ", ".join(map(code, what.split("\n"))) if title == FETCH else text(what)
 
 
 def _band(view: View) -> str:

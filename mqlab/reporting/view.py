@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from mqlab import units, words
+from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.figures.traffic import UNEXPLAINED, stage_name
@@ -20,6 +21,10 @@ from mqlab.reporting.tiles import Tile, tiles
 say = words.room("report")
 
 _TONES = {Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.NOTICE: "calm"}
+
+
+FETCH = "To check the rest, fetch"
+"""The title of commands among what is to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ class View:
     tiles: tuple[Tile, ...]
     bars: tuple[Bar, ...]
     actions: tuple[tuple[str, str], ...]
-    """(title, what to do in the words of the finding)."""
+    """(title, what to do in the words of the finding, or commands)."""
     dossiers: tuple[Dossier, ...]
     changes: tuple[Change, ...]
     telling: tuple[int, ...]
@@ -122,7 +127,9 @@ def _bars(first: Finding | None) -> tuple[Bar, ...]:
 
 
 def _actions(diagnosis: Diagnosis, first: Finding | None) -> tuple[tuple[str, str], ...]:
-    if first is not None:
+    """What the first finding says is to do; what to fetch where the question is open and it is nothing to repair."""
+    benign = first is not None and first.incident in INCIDENTS and INCIDENTS[first.incident].benign
+    if first is not None and not (benign and diagnosis.verdict.incident == "undetermined"):
         return ("Do now", first.mitigate), ("Fix", first.remedy), ("Verify", first.verify)
     fetch = tuple(dict.fromkeys(command for entry in diagnosis.not_checked for command in entry.fetch))
-    return (("To check the rest, fetch", "\n".join(fetch[:4])),) if fetch else ()
+    return ((FETCH, "\n".join(fetch[:4])),) if fetch else ()

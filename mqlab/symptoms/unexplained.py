@@ -22,6 +22,7 @@ from mqlab.plugins import remembered
 from mqlab.rocketmq import shared_client_ids
 from mqlab.rows import LineShape
 from mqlab.shared import benign_lines, counters, flows, lag
+from mqlab.symptoms.deaths import deaths
 from mqlab.words import room
 
 say = room("symptoms")
@@ -55,7 +56,9 @@ def covers(finding: Finding, at: float | None) -> bool:
 
 UNHEARD = "messages-unheard"
 """Messages that nobody kept for a receiver that was not connected: it is known why they did not arrive."""
-_UNACCOUNTED = ("replication-too-large", "broker-crashed")
+CRASHED, CRASH = "broker-crashed", "crash"
+"""An event, and the text that tells of it."""
+_UNACCOUNTED = ("replication-too-large", CRASHED)
 """Events that mean trouble, whether or not some class accounts for them."""
 
 
@@ -172,24 +175,13 @@ def abnormal(facts: Facts, episode: Episode) -> bool:
     return episode.value_max not in benign_lines.ORDERLY
 
 
-_ONE_START = 5.0
-"""Seconds within which two lines tell of one start: no broker dies and is back sooner."""
-
-
 def crashes_of_brokers(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     """Brokers that started again without having stopped in good order."""
-    running: dict[str, float] = {}
-    told = facts.of_kind("broker-started", "broker-starting", "broker-stopping", "broker-stopped")
-    for episode in sorted(told, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0)):
-        if episode.kind not in ("broker-started", "broker-starting"):
-            running.pop(episode.source, None)
-            continue
-        begun = running.setdefault(episode.source, episode.first_at or 0.0)
-        again = (episode.first_at or 0.0) - begun > _ONE_START
-        if again and not explained(episode.first_at, findings, trouble()["broker-crashed"]):
-            place = f"{episode.source}:{episode.first.line}"
-            crashed = say("crash", at=episode.first_at, place=place)
-            yield Symptom(episode.first_at, crashed, "broker-crashed")
+    for one in deaths(facts):
+        if one.back is not None and not explained(one.back, findings, trouble()[CRASHED]):
+            place = f"{one.evidence[-1].source}:{one.evidence[-1].line}"
+            crashed = say(CRASH, at=one.back, since=one.since, who=one.who, place=place)
+            yield Symptom(one.back, crashed, CRASHED)
 
 
 def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[str] = ()) -> tuple[Symptom, ...]:

@@ -175,5 +175,7 @@ def handled_again(facts: Facts) -> Iterator[Mark]:
         again = [(one, noted) for one, noted in known if len(noted) > len(set(noted)) or (alone and len(noted) > 1)]
         count = sum(one.messages * (len(noted) - 1) for one, noted in again)
         if count >= LEAST:
-            at, source = min((sorted(one.times)[1] if len(one.times) > 1 else one.at, noted[0]) for one, noted in again)
-            yield mark("handled-again", [(at, Evidence(source, None, topic))], topic, count)
+            second = [(sorted(one.times)[1] if len(one.times) > 1 else one.at, noted[0]) for one, noted in again]
+            (at, source), (last, _) = min(second), max(second)
+            spans = last if all(one.times for one, _ in again) and int(last) > int(at) else None
+            yield mark("handled-again", [(at, Evidence(source, None, topic))], topic, count, spans)

@@ -17,6 +17,7 @@ from mqlab.delivery.path import NOT_TOLD, bounded, by_number
 from mqlab.delivery.risk_rates import Risk
 from mqlab.delivery.rows import Audit
 from mqlab.facts import Facts
+from mqlab.mqtt.chain import FOR_NOBODY
 from mqlab.mqtt.chain_stages import BY_IDS, GONE, Chain, Gap, Stage, Step, Whereabouts
 from mqlab.scope import systems
 from mqlab.units import iso
@@ -60,7 +61,10 @@ def sentence(chain: Chain, tz: tzinfo = UTC, most: int = 4) -> Text:
     gaps = [missing(gap, tz) for gap in chain.gaps[:most]]
     if len(chain.gaps) > most:
         gaps.append(say("more", more=len(chain.gaps) - most))
-    return say("way", path=path, gaps=gaps, ids=chain.by == "ids")
+    nobody = next(
+        (one.values["messages"] for one in chain.notes if isinstance(one, Text) and one.key == FOR_NOBODY), None
+    )
+    return say("way", path=path, gaps=gaps, ids=chain.by == "ids", for_nobody=nobody)
 
 
 def _stages(chain: Chain) -> Iterator[list[Stage]]:

@@ -245,3 +245,60 @@ def test_a_member_of_whose_connection_no_line_tells_is_one_by_its_ledger():
     seen = [e for e in (*ALL, *lines()) if not (getattr(e, "client_id", None) or "").startswith("new-b")]
     (one,) = detect(facts(seen, MAIL)).findings
     assert (one.certainty, one.measures["members"]) == (Certainty.PROVEN, 3)
+
+
+def until_back(back):
+    """The old member is back at *back* and gets its turns again; what was dealt to it meanwhile came to nobody."""
+    return lambda n, second: (("old",), ("new-a",), ("new-b",))[n % 3] if second >= back else dealt(n, second)
+
+
+@pytest.mark.parametrize(("back", "last"), [("10:01:10", 70), ("10:03:00", 180)])
+def test_what_waited_for_a_member_that_came_back_with_a_clean_session_is_lost(back, last):
+    again = LOG + f"    {back} old connected 10.0.0.1:1009 k30 c1\n"
+    (one,) = detect(facts(lines(again), ALL, noted(mail(until_back(last), start=2, seconds=298)))).findings
+    assert (one.certainty, one.ongoing, one.ended_at.timestamp()) == (Certainty.PROVEN, False, at(last))
+    assert (
+        one.measures["lost_records"]
+        == one.measures["diverted_messages"]
+        == pytest.approx(20 + (last - 32) * 10 / 3, abs=2)
+    )
+    assert (told(one.statement)["thrown"], told(one.mitigate)["until"]) == (True, one.ended_at)
+
+
+def test_a_member_that_came_back_clean_after_seconds_lost_no_more_than_a_few():
+    again = (
+        LOG.replace("10:00:30 old normal", "10:00:40 old normal") + "    10:00:42 old connected 10.0.0.1:1009 k30 c1\n"
+    )
+    turn = (("old",), ("new-a",), ("new-b",))
+    short = noted(
+        mail(lambda n, second: () if n % 3 == 0 and 40 <= second < 42 else turn[n % 3], start=33, seconds=267)
+    )
+    assert detect(facts(lines(again), ALL, short)) == Result(rejected=say("thrown", names="old", group="app"))
+
+
+NAMELESS = """
+    10:00:00 - starting
+    10:00:01 a connected 10.0.0.1:1001 k30 c0
+    10:00:01 b connected 10.0.0.2:1002 k30 c0
+    10:00:40 b closed
+"""
+SUBACK = episode("client-subscribed", 1, "clients/a.log", system="mqtt", client_id="a")
+
+
+@pytest.mark.parametrize("group", [True, False], ids=["statistics tell of the group", "nothing does"])
+def test_who_came_back_clean_and_what_it_had_subscribed_to_is_told_by_nobody(group):
+    log = lines(NAMELESS + "10:01:20 b connected 10.0.0.2:1009 k30 c1")
+    shared = series("mqtt.shared_subscriptions", [2] * 30, source="metrics/sys.log") if group else ()
+    counted = series("mqtt.publish_received", ramp((30, 100)), source="metrics/sys.log")
+    found = detect(facts(log, SUBACK, shared, counted, stored((4, 0), (4, 50), (1, -200), (21, 0))))
+    if not group:
+        assert (found.findings, found.missing) == ((), (say("no-subscriptions"),))
+        return
+    (one,) = found.findings
+    assert (one.certainty, one.subject, one.ongoing) == (Certainty.LIKELY, "b", False)
+    assert told(one.statement)["until"] == one.ended_at.timestamp() == at(80)
+
+
+def test_a_nameless_client_that_came_back_to_its_session_got_what_had_waited():
+    log = lines(NAMELESS + "    10:01:20 b connected 10.0.0.2:1009 k30 c0\n")
+    assert detect(facts(log, SUBACK, stored((4, 0), (4, 50), (1, -200), (21, 0)))) == CLEAR

@@ -23,10 +23,14 @@ def material(rows, **more):
     return facts(broker("\n".join(rows), **more))
 
 
+BACK = {"back_seconds": 6, "back_seconds_low": 5, "back_seconds_high": 7}
+"""Of whole seconds."""
+
+
 def test_a_restart_brings_everybody_back_once():
     (one,) = detect(material(restarted(), last="10:20:00")).findings
     assert (one.severity, one.certainty, one.subject) == (Severity.NOTICE, Certainty.PROVEN, "mosquitto")
-    assert one.measures == {"clients": 40, "clients_before": 40, "down_seconds": 10, "back_seconds": 6}
+    assert one.measures == {"clients": 40, "clients_before": 40, "down_seconds": 10} | BACK
     assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at("10:05:00"), at("10:05:16"))
     restart = {"cause": "restart", "stopped": True, "subject": "mosquitto", "down": at("10:05"), "up": at("10:05:10")}
     back = {"clients": 40, "clients_before": 40, "until": one.ended_at, "back_seconds": 6}

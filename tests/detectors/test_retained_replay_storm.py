@@ -209,3 +209,12 @@ def test_a_client_that_comes_back_often_and_of_which_nothing_counts_what_it_got_
         episode("client-subscribed", 20 * n, client_id="panel", topic="hall/#", system="mqtt") for n in range(9)
     ]
     assert detect(facts(LOOP, other, *subscribing)).seen == say("often", client="panel")
+
+
+def test_a_queue_that_overflows_meanwhile_did_not_get_all_of_them():
+    full = broker("\n".join(f"10:0{n}:05 panel dropping" for n in range(6)), "logs/mosquitto.log", last="10:06:00")
+    counted = series("mqtt.publish_dropped", ramp((6, 40)), step=60, source="metrics/sys.log")
+    (one,) = detect(facts(LOOP, full, REPLAYS, TOPICS)).findings
+    assert (told(one.statement)["full"], "all" in told(one.statement)) == (5, False)
+    (one,) = detect(facts(LOOP, full, REPLAYS, TOPICS, counted)).findings
+    assert one.measures["dropped_messages"] == 240

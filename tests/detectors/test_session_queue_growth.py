@@ -129,3 +129,11 @@ def test_without_the_brokers_configuration_nobody_knows_whether_its_queues_have_
 def test_a_session_whose_subscriptions_nobody_tells_is_not_checked():
     assert detect(facts(log(), UNLIMITED, STORED)).missing == (say("no-subscriptions"),)
     assert detect(facts(subscribed(), MAIL)).findings == ()
+
+
+def test_a_growth_that_went_back_with_the_absence_is_ruled_out_and_not_clear():
+    back = log(LOG + "    10:02:00 job connected 10.0.0.1:1002 k30 c1\n")
+    stored = sys("mqtt.stored_messages", (6, 0), (6, 50), (1, -300), (17, 0), base=53)
+    passed = say("passed", client="job", since=at(60), until=at(120), messages=300)
+    assert detect(facts(back, UNLIMITED, stored)).rejected == passed
+    assert detect(facts(back, UNLIMITED, sys("mqtt.stored_messages", (30, 0), base=53))).rejected is None

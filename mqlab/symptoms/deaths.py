@@ -21,6 +21,8 @@ from mqlab.kafka.groups import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rows import End
 from mqlab.memo import per_facts
+from mqlab.mqtt.brokers import broker_of, brokers
+from mqlab.mqtt.connections import SILENT, connections, silent_ends, told_by_clients
 from mqlab.shared.actors import base_name, folder
 from mqlab.shared.wording import sample
 from mqlab.sources import Role
@@ -54,6 +56,12 @@ class Death:
     how: str
     """How it is known, one sentence."""
     evidence: tuple[Evidence, ...]
+    back: float | None = None
+    """When its new process started, or ran at the latest; None where it is not told to be back."""
+
+    def holds(self, at: float | None) -> bool:
+        """It was gone then, as far as anybody knows, or had not served for long."""
+        return at is not None and self.back is not None and self.since <= at <= self.back + _ONE_START
 
 
 @per_facts
@@ -70,6 +78,7 @@ def _brokers(facts: Facts) -> Iterator[Death]:
     for log, lines in sorted(by_log.items(), key=lambda entry: (entry[0][:2], entry[0][2] or "")):
         alone, mine = in_folder[log[0]] == 1, {e.source for e in lines}
         signs = _acknowledged(facts, log[2]) + (_scraped(facts, log[0].rpartition("/")[2]) if alone else [])
+        signs += [one for source in sorted(mine) for one in _of_mqtt(facts, source)]
         own = [one for one in heard[log[0]] if alone or one.place.source in mine]
         name = _name(log, alone=alone and len(by_log) > 1)
         taken = [after for _, after in away.get(log[2] or "", ())]
@@ -171,6 +180,24 @@ def _scraped(facts: Facts, host: str) -> list[_Heard]:
     return found
 
 
+@per_facts
+def _of_mqtt(facts: Facts, log: str) -> list[_Heard]:
+    """When an MQTT broker published values of its own, and when clients whose connections it ends say that they ended.
+
+    A client that got no answer to its ping notices long after the broker fell silent.
+    """
+    broker = broker_of(facts, log)
+    if broker is None or not any(log in one.sources for one in brokers(facts)):
+        return []
+    mine = {c.client_id for c in connections(facts) if c.broker == broker}
+    lost = [c for c in told_by_clients(facts) if c.client_id in mine and c.ended not in ("normal", SILENT)]
+    silent = {(line.source, line.first_at) for own in silent_ends(facts).values() for line in own}
+    ends = [(c.until, c.end) for c in lost if (c.source, c.until) not in silent]
+    values = [one for one in facts.series if one.name.startswith("mqtt.") and broker_of(facts, one.source) == broker]
+    told = [_Heard(at, "", sample(facts, one, at, "")) for one in values for at, _ in one.points]
+    return [*told, *(_Heard(at, "", place) for at, place in ends if at is not None and place is not None)]
+
+
 def _moved_away(facts: Facts) -> Mapping[str, Sequence[tuple[Leadership, Leadership]]]:
     """By broker: what it led, and what others led after it while it was not in sync, by time."""
     found: dict[str, list[tuple[Leadership, Leadership]]] = defaultdict(list)
@@ -185,20 +212,25 @@ def _moved_away(facts: Facts) -> Mapping[str, Sequence[tuple[Leadership, Leaders
 def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, away: Sequence[Leadership]) -> Death:
     """It was gone in the last silence before it printed settings or recovered logs, as it does while it starts.
 
+    What a broker prints first of all ends that silence.
+
     Lines that follow each other more closely than ``_ONE_START`` before these are of the new process already.
     """
     start, again = before.first_at or 0.0, after.first_at or 0.0
     between = sorted((heard for heard in own if start <= heard.at <= again), key=lambda heard: heard.at)
-    begun = next((one.at for one in between if one.kind in _BEGINNING and one.at > start), again)
-    ends = [*((one.at, one.place) for one in between if one.at <= begun), (begun, after.first)]
+    starting = next((one for one in between if one.kind in _BEGINNING and one.at > start), None)
+    begun, at_once = (again, after.kind in _FIRST) if starting is None else (starting.at, starting.kind in _FIRST)
+    ends = [*((one.at, one.place) for one in between if one.at < begun or one.at == start), (begun, after.first)]
     steps = [*pairwise(ends)][::-1]
-    (since, last), (back, first) = next((pair for pair in steps if pair[1][0] - pair[0][0] > _ONE_START), steps[0])
+    (since, last), (back, first) = next(
+        (pair for pair in steps if at_once or pair[1][0] - pair[0][0] > _ONE_START), steps[0]
+    )
     taken = next((row for row in away if since < (row.at or 0.0) < back), None)
     starts = any(one.kind in _FIRST and one.at == back for one in between) or after.kind in _FIRST
     served = again if after.kind in _SERVING and again > back else None
     how = say("back", since=since, taken=taken.at if taken else None, back=back, starts=starts, served=served)
     places = (last, *((taken.evidence,) if taken else ()), first)
-    return Death(name, BROKER, since, (taken.at if taken else None) or back, how, places)
+    return Death(name, BROKER, since, (taken.at if taken else None) or back, how, places, back)
 
 
 def _never_back(

@@ -144,7 +144,6 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
     """
     from mqlab.delivery.audit import audits
     from mqlab.delivery.risks import risks
-    from mqlab.mqtt.chain import ways
     from mqlab.screens import audit as screen_audit
     from mqlab.screens import rows
     from mqlab.views import audit_json as jsonout
@@ -152,7 +151,7 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
 
     capture, zone = opened(**material)
     found, because = audits(capture.facts), nothing(capture.facts, material["topic"])
-    over = ways(capture.facts)
+    over = capture.diagnosis.chains
     if form == "json":
         text = jsonout.dumps(found, because, risks(capture.facts), over)
     else:

@@ -12,6 +12,7 @@ from mqlab import cli
 from mqlab.delivery import audit
 from mqlab.facts import Facts
 from mqlab.screens.audit import audit_screen
+from mqlab.verdict import diagnose
 from mqlab.views.audit_json import dumps, nothing
 
 
@@ -20,7 +21,9 @@ def run(monkeypatch, capfdbinary):
     """Run the command line inside this process on drawn audits; gives (exit code, output)."""
 
     def running(*arguments, found=(FAILOVER,)):
-        monkeypatch.setattr(cli, "opened", lambda **_: (SimpleNamespace(facts=Facts()), UTC))
+        monkeypatch.setattr(
+            cli, "opened", lambda **_: (SimpleNamespace(facts=Facts(), diagnosis=diagnose(Facts())), UTC)
+        )
         monkeypatch.setattr(audit, "audits", lambda _: found)
         monkeypatch.setattr(sys, "argv", ["mqlab", "audit", "some.log", *arguments])
         with pytest.raises(SystemExit) as ended:

@@ -365,7 +365,7 @@ def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypat
     ("second", "at_", "text"),
     [
         (0, "12:20:30", "broker 1 and broker 2 fell silent"),
-        (5, "", "broker 1 (last heard of at 12:20:30) and broker 2 (last heard of at 12:20:35) fell silent"),
+        (5, "", "broker 1 (alive until 12:20:30 at least) and broker 2 (alive until 12:20:35 at least) fell silent"),
     ],
 )
 def test_brokers_that_fell_silent_each_have_their_own_moment(monkeypatch, second, at_, text):

@@ -23,6 +23,7 @@ from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.known_errors import WORKS_AGAIN, KnownError, known_errors, of_class
 from mqlab.mqtt.reconnects import links
+from mqlab.rocketmq.disks import still_full
 from mqlab.rocketmq.name_servers import is_name_server
 from mqlab.rows import GRID
 from mqlab.shared import benign_lines
@@ -62,6 +63,8 @@ _RAISED, _CLEARED = "alarm-raised", "alarm-cleared"
 _ANSWERED = "broker-answers"
 _LOST = "error:rocketmq-broker-lost"
 """A name server tells it after two minutes of silence: clients do not bridge that by themselves."""
+_REFUSED_FOR_SPACE = "error:rocketmq-disk-refuses"
+"""Of which the broker's own figures tell whether it goes on."""
 _ANSWERS = {_RAISED: _CLEARED, _LOST: _ANSWERED, "error:kafka-controller-cannot-connect": _ANSWERED}
 """What says of an event, by its kind, that it is over; else that it went well."""
 _LEVEL = re.compile(r"\b(?:(TRACE|DEBUG|INFO|NOTICE)|WARN|ERROR|FATAL|SEVERE|CRITICAL)", re.IGNORECASE)
@@ -305,8 +308,10 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     soon = until is None or end is None or end - until <= min(AFTER, max(2 * GRID, _TRIES * pace))
     connected = back(facts, (e for _, e in said)) if incident in _NO_CONNECTION else []
     again = cleared or span(e.first_at for e in (*well, *connected))[1]
-    is_open = not (well or connected) and (soon or any(up_to is None for _, up_to in _alarms(facts, said)))
-    goes_on = since != until or any(up_to is None for _, up_to in _alarms(facts, said))
+    full = still_full(facts, until) if lead.kind == _REFUSED_FOR_SPACE and not well else None
+    raised = full is not None or any(up_to is None for _, up_to in _alarms(facts, said))
+    is_open = not (well or connected) and (soon or raised)
+    goes_on = since != until or raised
     called = _called(facts, [e for _, e in said])
     who = _names(called[e] for _, e in said)
     own = [e for error, e in said if error is lead]
@@ -336,7 +341,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         incident,
         say("who", who=who),
         Certainty.LIKELY,
-        (since, again or until),
+        (since, again or until if full is None else full[0]),
         ongoing=is_open and goes_on,
         severity=severity,
         explains=() if severity is Severity.NOTICE else _brings(incident),
@@ -346,6 +351,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
             *_evidence(said, lead),
             *(e.last.because(say("went-well")) for e in well[:1]),
             *(e.first.because(say("connects")) for e in connected[-1:]),
+            *(full[1:] if full is not None else ()),
         ),
         mitigate=texts.mitigate,
         remedy=lead.fix,

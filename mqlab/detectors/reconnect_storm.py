@@ -79,6 +79,7 @@ def _slots(storm: Storm) -> dict[str, Value]:
     return {
         "cause": known if apart else "no-log",
         "stopped": len(storm.lines) > 1,
+        "lost_before": storm.down < storm.up,
         "down": storm.down,
         "up": storm.up,
         "address": storm.back[0].address,

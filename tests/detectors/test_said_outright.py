@@ -1,7 +1,7 @@
 """Errors that are said outright: who, how often, how bad, and of what they come."""
 
 import pytest
-from facts_builder import at, episode, facts, log
+from facts_builder import at, episode, facts, log, series, settings
 from outright_builder import BEATS, LEAD, LOG, RULE, again, beats, each_class, found, lasting, said
 from said import told
 
@@ -160,3 +160,25 @@ def test_a_program_and_its_library_that_say_the_same_have_one_name():
     assert told(found(FULL.incident, LOG, by_program, by_library).statement)["who"] == ["scan"]
     apart = said(FULL, 1800, source="clients/other.log")
     assert told(found(FULL.incident, LOG, apart, by_library).statement)["who"] == ["10.0.0.1@77#1", "other"]
+
+
+@pytest.mark.parametrize(
+    ("ratios", "limit", "open_"),
+    [
+        ([0.7, 0.95, 0.95], None, True),
+        ([0.95, 0.95, 0.7], None, False),
+        ([0.95], None, False),
+        ([0.7, 0.86, 0.86], "85", True),
+        ([0.7, 0.86, 0.86], None, False),
+    ],
+    ids=["full to the end", "freed", "nothing was asked after it", "a limit of its own", "below the limit"],
+)
+def test_a_disk_that_is_full_at_the_end_refuses_still(ratios, limit, open_):
+    own = (
+        settings(f"at owner key value\n- a diskSpaceWarningLevelRatio {limit}", "cfg.txt", scope="broker")
+        if limit
+        else ()
+    )
+    disk = series("rocketmq.broker.disk_ratio", ratios, step=300, source="brokerStatus.txt")
+    one = found("disk-full", LOG, said(FULL, "10:01:00", 3), disk, own)
+    assert (one.goes_on, any(place.source == "brokerStatus.txt" for place in one.evidence)) == (open_, open_)

@@ -148,7 +148,7 @@ def test_what_died_unseen_is_hollow_and_has_a_lane_a_key_and_words():
 
     assert ("broker 2", "x-open") in {look[:2] for look in event_lanes(known, result)}
     assert {key.words for key in keys(chart)} >= {"silent or crashed, inferred", "starts", "the incident"}
-    assert "broker 2: last heard of at 00:16:40" in told(known, result)
+    assert "broker 2: alive until 00:16:40 at least" in told(known, result)
 
 
 def test_the_text_tells_the_incident_what_waits_and_how_many_marks_there_are():

@@ -27,7 +27,8 @@ _READ = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false", "datetime
 class Stored:
     """The rows of some sources, in the files that tasks wrote."""
 
-    spark: SparkSession
+    spark: SparkSession | None
+    """None where nobody asks for a table."""
     files: Mapping[str, Sequence[str]]
     """Locations by the name of the table."""
     sources: Collection[str] | None = None
@@ -37,7 +38,7 @@ class Stored:
 
     def table(self, table: Table) -> DataFrame | None:
         """The rows of *table*; None where there are none."""
-        if table.name not in self.files:
+        if self.spark is None or table.name not in self.files:
             return None
         read = self.spark.read.options(**_READ).schema(Table(table.name, stored_columns(table)).schema)
         rows = read.parquet(*[remote.for_spark(location) for location in self.files[table.name]])

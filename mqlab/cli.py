@@ -121,11 +121,13 @@ def triage(form: str, output: str | None, why: bool, exit_code: bool, **material
     """Print one screen: what happened, what proves it, what to do."""
     from mqlab import jsonout, screen
     from mqlab.delivery.audit import audits
-    from mqlab.screens import rows
+    from mqlab.screens import paste, rows
 
     capture, zone = opened(**material)
     if form == "json":
         text = jsonout.dumps(capture.diagnosis)
+    elif paste.is_paste(capture.facts) and not why:
+        text = paste.paste_screen(capture.facts, capture.diagnosis, zone)
     else:
         paths = [*material["paths"], *_narrowing(material)]
         text = screen.screen(capture.diagnosis, paths, zone, audits=audits(capture.facts), why=why)

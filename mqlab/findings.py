@@ -71,6 +71,11 @@ class Evidence(Shown):
     why: str = ""
     pointer: str | None = None
 
+    @property
+    def place(self) -> str:
+        """``source:line``."""
+        return self.source if self.line is None else f"{self.source}:{self.line}"
+
     def because(self, why: str) -> Evidence:
         """The same place, and what it shows."""
         return replace(self, why=why)

@@ -44,6 +44,8 @@ class KnownError:
     sample: str
     begins: str = ""
     contains: str = ""
+    rare: str = ""
+    """Regex that the line must hold as well: a word of the software, where other programs print the same."""
     event: str = ""
     """The kind of the events of an older signature that say the same, where it has no pattern of its own."""
     where: str = ""
@@ -73,9 +75,13 @@ class KnownError:
 
     def cause(self, told: Iterable[tuple[str | None, str]]) -> str:
         """The cause that most of what was *told*, as reasons and lines, hints at; else the usual one."""
-        lines = [f"{reason or ''} {line}" for reason, line in told]
-        hits = [sum(re.search(hint, line) is not None for line in lines) for hint in self.hints]
-        return self.causes[hits.index(max(hits))] if any(hits) else self.causes[0]
+        return self.hinted(f"{reason or ''} {line}" for reason, line in told) or self.causes[0]
+
+    def hinted(self, lines: Iterable[str]) -> str | None:
+        """The cause that most of these *lines* hint at; None where none does."""
+        read = list(lines)
+        hits = [sum(re.search(hint, line) is not None for line in read) for hint in self.hints]
+        return self.causes[hits.index(max(hits))] if any(hits) else None
 
     def page(self, told: Callable[[str], str] = str) -> str:
         """A page about it: what it means, usual causes, what to check, repair; what is made of values is *told*."""
@@ -113,12 +119,12 @@ def _of_plugin(name: str, entry: Any) -> KnownError:
     error, because = _error(name, own), ""
     if not (error.event or error.begins or error.contains):
         because = f"{name} needs begins or contains, a regex"
-    for pattern in (error.begins, error.contains, error.where):
+    for pattern in (error.begins, error.contains, error.rare, error.where):
         try:
             re.compile(pattern, re.ASCII)
         except re.error as wrong:
             because = f"a regex of {name} is none: {wrong} in {pattern!r}"
-    if not (because or error.event or factors(error.begins or error.contains)):
+    if not (because or error.event or factors(error.rare or error.begins or error.contains)):
         because = f"the regex of {name} holds no word by which its lines could be found"
     if because:
         raise PluginError(plugins.place(plugins.KNOWN_ERRORS, name), because)

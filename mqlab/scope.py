@@ -178,14 +178,19 @@ def systems(facts: Facts) -> frozenset[str]:
 
 def read(facts: Facts) -> str:
     """Which software the material is of, in one sentence; empty where no format was recognised."""
+    named = kinds(facts)
+    return say("read", kinds=named) if named else ""
+
+
+def kinds(facts: Facts) -> list[str]:
+    """What the material is, such as the log of a broker, and of which software, the most frequent first."""
     known = Counter((c.software, c.role) for c in facts.coverage if c.role is not Role.UNKNOWN)
     named = {role for software, role in known if software}
-    kinds = [
+    return [
         say("kind", role=role, product=software or None)
         for (software, role), _ in known.most_common()
         if software or role not in named
     ]
-    return say("read", kinds=kinds) if kinds else ""
 
 
 def ungathered(facts: Facts) -> str:

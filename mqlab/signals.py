@@ -19,14 +19,17 @@ as in ``canonical``. All of it but messages is about one source each and was wor
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from mqlab.canonical import Stored
 from mqlab.kernel import job
 from mqlab.kernel.output import FACTS
 from mqlab.material.copies import holders
 from mqlab.sources import Source
 from mqlab.tables import LEDGER
 from mqlab.thinning.ledgers import Known
+
+if TYPE_CHECKING:
+    from mqlab.canonical import Stored
 
 Facts = list[tuple[str, str]]
 

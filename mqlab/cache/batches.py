@@ -62,7 +62,7 @@ class Places:
         """Names of the batches they stand in."""
         return sorted(set(self.by_link.values()))
 
-    def stored(self, spark: SparkSession, cache: Path) -> Stored:
+    def stored(self, spark: SparkSession | None, cache: Path) -> Stored:
         """The rows of these sources and of no other."""
         from mqlab.canonical import Stored
 

@@ -25,7 +25,7 @@ from mqlab.formats.registry import BUILT_IN, FORMATS
 from mqlab.kernel import job
 from mqlab.kernel.splits import splits
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
-from mqlab.material import quoting, remote
+from mqlab.material import quoting, remote, small
 from mqlab.material.remote_path import RemotePath
 from mqlab.sources import CHANGED, Source
 from mqlab.tables import LEDGER
@@ -129,8 +129,7 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     sources = intake.gather(paths, scratch / "unpacked", FORMATS, desk.ledgers)
     there, by_link, fresh = _standing(sources, desk)
     size = sum(s.unpacked if s in fresh else s.unpacked // _THINNER for s in sources)
-    desk.progress("starting Spark")
-    spark = desk.session(size)
+    spark = None if small.is_small(sources) else _session(desk, size)
     earlier = dict(by_link)
     facts: tuple[job.Pair, ...] = ()
     if fresh:
@@ -152,8 +151,13 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     return Material(tuple(sources), (*rows, *quoting.first_lines(rows, sources)), places)
 
 
+def _session(desk: Desk, size: int) -> SparkSession:
+    desk.progress("starting Spark")
+    return desk.session(size)
+
+
 def _read(
-    fresh: Collection[Source], spark: SparkSession, desk: Desk, known: State | None, paths: Sequence[str]
+    fresh: Collection[Source], spark: SparkSession | None, desk: Desk, known: State | None, paths: Sequence[str]
 ) -> tuple[Batch, tuple[job.Pair, ...]]:
     """A new batch with the rows of the *fresh* sources, and their facts."""
     desk.progress(f"reading {len(fresh)} files")

@@ -1,4 +1,4 @@
-"""The jobs: packs of splits, or sources, go through one Arrow kernel as rows of a DataFrame.
+"""The jobs: packs of splits, or sources, go through one Arrow kernel as rows of a DataFrame; without Spark, one by one.
 
 ``read`` turns splits into Parquet by table and says which files it wrote; ``thin_cut`` thins sources that were read in
 several splits; ``follow`` follows messages through all ledgers.
@@ -50,7 +50,7 @@ class Found(NamedTuple):
     """(fact, payload) of the sources that were read whole."""
 
 
-def read(spark: SparkSession, splits: Sequence[Split], folder: str) -> Found:
+def read(spark: SparkSession | None, splits: Sequence[Split], folder: str) -> Found:
     """Read *splits* and write their rows below *folder*."""
 
     def work(pack: Sequence[Split]) -> list[Told]:
@@ -64,7 +64,7 @@ def read(spark: SparkSession, splits: Sequence[Split], folder: str) -> Found:
     return Found(_of(_FILE, told), _of(_FACT, told))
 
 
-def kept(spark: SparkSession, files: Sequence[str], sources: Collection[str] | None) -> list[Pair]:
+def kept(spark: SparkSession | None, files: Sequence[str], sources: Collection[str] | None) -> list[Pair]:
     """Facts that earlier runs wrote to *files* about *sources*, None for all."""
 
     def work(names: Sequence[str]) -> Iterator[Told]:
@@ -75,7 +75,7 @@ def kept(spark: SparkSession, files: Sequence[str], sources: Collection[str] | N
     return list(_of(_FACT, _mapped(spark, [list(files)], work)))
 
 
-def thin_cut(spark: SparkSession, files: Mapping[str, Sequence[str]], sources: Sequence[str]) -> list[Pair]:
+def thin_cut(spark: SparkSession | None, files: Mapping[str, Sequence[str]], sources: Sequence[str]) -> list[Pair]:
     """Facts of *sources* that were read in several splits, from all *files* of each table."""
 
     def work(source: str) -> list[Told]:
@@ -87,7 +87,12 @@ def thin_cut(spark: SparkSession, files: Mapping[str, Sequence[str]], sources: S
 
 
 def follow(
-    spark: SparkSession, files: Sequence[str], sources: Collection[str] | None, known: ledgers.Known, *, others: bool
+    spark: SparkSession | None,
+    files: Sequence[str],
+    sources: Collection[str] | None,
+    known: ledgers.Known,
+    *,
+    others: bool,
 ) -> list[Pair]:
     """Facts about messages, followed through all ledgers in *files*: one task, since a message may stand in any.
 
@@ -124,8 +129,10 @@ def rows_of(split: Split, out: Output) -> None:
         listed.read_lines(split, cast("LineFormat", form), out)
 
 
-def _mapped(spark: SparkSession, handed: Sequence[Any], work: Callable[[Any], Iterable[Told]]) -> list[Told]:
+def _mapped(spark: SparkSession | None, handed: Sequence[Any], work: Callable[[Any], Iterable[Told]]) -> list[Told]:
     """What *work* says of each thing that is handed over; one task for each of them, with the plug-ins of here."""
+    if spark is None:
+        return [told for one in handed for told in work(one)]
     named = plugins.in_force()
 
     def kernel(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

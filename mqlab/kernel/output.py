@@ -10,6 +10,7 @@ import json
 import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import polars as pl
@@ -44,6 +45,13 @@ _TYPES: Mapping[str, pa.DataType] = {
     "string": pa.string(), "bigint": pa.int64(), "int": pa.int32(), "double": pa.float64(), "boolean": pa.bool_(),
     "timestamp": pa.timestamp("us", "UTC"), "map<string,string>": pa.map_(pa.string(), pa.string()),
 }  # fmt: skip
+
+
+_SERIES: Mapping[str, type[pl.DataType]] = {
+    "string": pl.String, "bigint": pl.Int64, "int": pl.Int32, "double": pl.Float64, "boolean": pl.Boolean,
+    "timestamp": pl.Int64,
+}  # fmt: skip
+"""Of lists, which become Arrow through Polars: Arrow itself imports pandas for them, which takes as long as a paste."""
 
 
 def stored(table: Table) -> tuple[tuple[str, str], ...]:
@@ -138,8 +146,8 @@ class Output:
         facts = list(thinned({table: files.about(rows, self._whole) for table, rows in tables.items()}))
         self.facts = [(fact, payload) for _, fact, payload in facts]
         if facts:
-            columns = [pa.array(column, pa.string()) for column in zip(*facts, strict=True)]
-            tables[FACTS] = pa.Table.from_arrays(columns, _SCHEMAS[FACTS].names)
+            columns = dict(zip(_SCHEMAS[FACTS].names, zip(*facts, strict=True), strict=True))
+            tables[FACTS] = _table(FACTS, columns, len(facts))
         for table, rows in tables.items():
             self._write(table, rows)
 
@@ -166,14 +174,19 @@ def _table(table: Table, columns: Mapping[str, Any], height: int) -> pa.Table:
 def _array(values: Any, kind: str, height: int) -> pa.Array:
     if values is None:
         return pa.nulls(height, _TYPES[kind])
-    if isinstance(values, pl.Series):
-        array = values.to_arrow(compat_level=pl.CompatLevel.oldest())
-        return array.cast(pa.int64()).cast(_TYPES[kind]) if kind == "timestamp" else array.cast(_TYPES[kind])
-    if kind == "timestamp":
-        return pa.array(values, pa.int64()).cast(_TYPES[kind])
     if kind.startswith("map"):
-        return pa.array([None if v is None else list(v.items()) for v in values], _TYPES[kind])
-    return pa.array(values, _TYPES[kind])
+        return _maps(values)
+    series = values if isinstance(values, pl.Series) else pl.Series(values, dtype=_SERIES[kind])
+    array = series.to_arrow(compat_level=pl.CompatLevel.oldest())
+    return array.cast(pa.int64()).cast(_TYPES[kind]) if kind == "timestamp" else array.cast(_TYPES[kind])
+
+
+def _maps(values: Sequence[Mapping[str, str] | None]) -> pa.Array:
+    pairs = [pair for one in values for pair in (one or {}).items()]
+    begins = [0, *accumulate(len(one or {}) for one in values)]
+    offsets = [*(None if one is None else at for one, at in zip(values, begins, strict=False)), begins[-1]]
+    keys, items = (_array([pair[n] for pair in pairs], "string", len(pairs)) for n in range(2))
+    return pa.MapArray.from_arrays(_array(offsets, "int", len(offsets)), keys, items)
 
 
 def _series(labels: Sequence[Mapping[str, str] | None]) -> list[str]:

@@ -9,7 +9,6 @@ from mqlab import units, words
 from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Certainty, Change, Finding, Severity
-from mqlab.frames import where
 from mqlab.measure_names import measure_words
 from mqlab.words.filling import Measure
 
@@ -101,7 +100,7 @@ def _support(name: str, finding: Finding) -> tuple[int, ...]:
     """The places that speak of this measure; else samples for bytes and factors, lines for counts; else all."""
     places = list(enumerate(finding.evidence, start=1))
     signs = _SIGNS.get(name) or tuple(word for word in name.removesuffix("s").split("_") if len(word) > _LONGEST_PLAIN)
-    speaking = tuple(n for n, one in places if any(sign in f"{where(one)} {one.why}".lower() for sign in signs))
+    speaking = tuple(n for n, one in places if any(sign in f"{one.place} {one.why}".lower() for sign in signs))
     wants_samples = "bytes" in name or "factor" in name
     alike = tuple(n for n, one in places if (one.pointer is not None) == wants_samples)
     return speaking or alike or tuple(n for n, _ in places)

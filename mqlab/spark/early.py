@@ -14,6 +14,7 @@ from typing import Any
 
 from mqlab.cache import workspace
 from mqlab.errors import LimitError, MqlabError
+from mqlab.material import small
 from mqlab.spark import jvm
 
 _ADDRESSES = 4_000_000_000
@@ -30,6 +31,8 @@ def begin(paths: Sequence[str], chosen: Mapping[str, Any]) -> None:
         LimitError: this process may use less memory, or open fewer files, than Python and Java need.
     """
     _check_limits()
+    if small.may_be(paths):
+        return
     with suppress(MqlabError):
         cache = workspace.cache_folder(chosen.get("workspace"))
         local = workspace.local_folder(cache)

@@ -27,7 +27,19 @@ def test_it_holds_at_least_120_errors_of_all_classes_that_are_told_outright():
 
 @each
 def test_every_field_says_something(error):
-    optional = {"begins", "contains", "event", "where", "unless", "fatal", "vague", "again", "by_broker", "hints"}
+    optional = {
+        "begins",
+        "contains",
+        "rare",
+        "event",
+        "where",
+        "unless",
+        "fatal",
+        "vague",
+        "again",
+        "by_broker",
+        "hints",
+    }
     fields = {f.name for f in dataclasses.fields(error)} - optional
     assert {name for name in fields if not getattr(error, name)} == set()
     assert error.incident in INCIDENTS

@@ -1,0 +1,237 @@
+"""What a paste says: up to some fifty lines, on standard input or in one small file.
+
+A paste shows a moment of one side; nothing is clear, over or ruled out by it. So the screen says what the lines mean,
+what they do not show, which causes there are and what speaks for each, how to tell, and what to gather::
+
+    PASTE    6 lines: log of a broker (kafka); 14:54:38 UTC, 2026-03-09
+    SAYS     startup-failure: The process stops with a fatal error. (twice)
+             -:2  "… Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from itertools import takewhile
+
+from mqlab import scope
+from mqlab.catalogue import INCIDENTS
+from mqlab.diagnosis import Diagnosis
+from mqlab.facts import Episode, Facts, span
+from mqlab.findings import Evidence
+from mqlab.known_errors import KnownError, known_errors
+from mqlab.marks import complaints
+from mqlab.rows import Shape
+from mqlab.screens.rows import proof, row
+from mqlab.shared.benign_lines import WORKS
+from mqlab.sources import Role
+from mqlab.units import is_dateless
+from mqlab.words import room
+
+say = room("paste")
+
+LINES = 60
+"""Lines of a paste: some fifty, as people copy them out of a terminal or a ticket. Judgement, nothing hangs on it but
+which screen is shown."""
+_SAID = 3
+_CAUSES = 2
+_SIGNS = 2
+_LONGEST = 4
+"""Rows of the screen that a line of the paste may take."""
+_REASON = re.compile(r"\s*(?:Caused by: )?(?:[\w$]+\.)*[\w$]+(?:Exception|Error)\b")
+"""How a line begins that names an exception: the reason of the line above it."""
+_GENERAL = ("send-failed", "tool-error")
+"""Events whose lines may be a known error."""
+_WELL = (*WORKS, "recovered", "alarm-cleared", "broker-answers", "broker-started", "rocketmq-broker-started")
+"""Events that say that something works."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What some of the lines say."""
+
+    incident: str
+    text: str
+    lines: int
+    last_line: int
+    place: Evidence
+    error: KnownError | None = None
+    cause: str | None = None
+    """The one of the error's causes that a line hints at."""
+    reason: Evidence | None = None
+    """The line of the exception below it, where nobody knows that one."""
+
+
+def is_paste(facts: Facts) -> bool:
+    """Whether what was read are the lines of one file, no more than somebody copies by hand."""
+    files = {c.source.partition(" (")[0] for c in facts.coverage}
+    return len(files) == 1 and 0 < sum(c.lines for c in facts.coverage) <= LINES
+
+
+def paste_screen(facts: Facts, diagnosis: Diagnosis, tz: tzinfo = UTC) -> str:
+    """The screen for a paste."""
+    told = sorted((*_of_rules(diagnosis), *_of_lines(facts)), key=_rank)
+    lead = told[0] if told else None
+    lines = [
+        *_head(facts, tz),
+        *(_says(told) if told else _says_nothing(facts, diagnosis)),
+        *(_causes(lead) if lead else _signs(facts, diagnosis)),
+        *_after(facts, lead),
+        *_not_shown(facts, lead),
+        *_next(facts, lead),
+    ]
+    return "\n".join(one.rstrip() for one in lines) + "\n"
+
+
+def _of_lines(facts: Facts) -> Iterator[Told]:
+    """Each known error in the lines."""
+    every: dict[KnownError, list[Episode]] = {}
+    errors = known_errors().values()
+    for episode in facts.of_kind(*_GENERAL, *{error.kind for error in errors}):
+        if (error := next((e for e in errors if _is(e, episode)), None)) is not None:
+            every.setdefault(error, []).append(episode)
+    known = {e.first.line for episodes in every.values() for e in episodes}
+    for error, episodes in every.items():
+        below = list(_below(facts, episodes[0]))
+        reasons = [shape for shape in below if _REASON.match(shape.sample) and shape.first_line not in known]
+        yield Told(
+            error.incident,
+            error.means,
+            sum(e.count for e in episodes),
+            max(e.last.line or 0 for e in episodes),
+            episodes[0].first,
+            error,
+            error.hinted((*(f"{e.reason or ''} {e.first.text}" for e in episodes), *(shape.sample for shape in below))),
+            next((Evidence(s.source, s.first_line, s.sample) for s in reversed(reasons)), None),
+        )
+
+
+def _is(error: KnownError, episode: Episode) -> bool:
+    if episode.kind in _GENERAL and error.kind != episode.kind:
+        return bool(error.contains) and re.search(error.contains, episode.first.text) is not None
+    return error.kind == episode.kind and error.says(episode.reason, episode.first.text)
+
+
+def _below(facts: Facts, episode: Episode) -> Iterator[Shape]:
+    """Lines without a level of the record that the *episode* heads, from the first on."""
+    head = episode.first.line or 0
+    shapes = sorted((s for s in facts.shapes if s.source == episode.source), key=lambda s: s.first_line)
+    yield from takewhile(lambda s: s.level is None, (s for s in shapes if s.first_line > head))
+
+
+def _of_rules(diagnosis: Diagnosis) -> Iterator[Told]:
+    """What rules found that see more than one line."""
+    for finding in diagnosis.findings:
+        if "error" not in finding.facts and finding.evidence:
+            last = max(place.line or 0 for place in finding.evidence)
+            yield Told(finding.incident, finding.statement, 1, last, finding.evidence[0])
+
+
+def _rank(told: Told) -> tuple[bool, ...]:
+    """What says most comes first: a rule, an error with one meaning, the reason that stands below another."""
+    error = told.error
+    return (error is not None and error.vague, error is not None, not _REASON.match(told.place.text))
+
+
+def _head(facts: Facts, tz: tzinfo) -> Iterator[str]:
+    since, until = span(at for c in facts.coverage for at in (c.first_at, c.last_at))
+    dated = since is not None and not is_dateless(since)
+    told = say(
+        "paste",
+        lines=sum(c.lines for c in facts.coverage),
+        kinds=scope.kinds(facts) or None,
+        since=_clock(since, tz),
+        until=None if since is None or until == since else _clock(until, tz),
+        date=f"{datetime.fromtimestamp(since, tz):%Y-%m-%d}" if dated and since is not None else None,
+        zone="UTC" if tz is UTC else str(tz),
+    )
+    yield from row("PASTE", told, 2)
+
+
+def _clock(at: float | None, tz: tzinfo) -> str | None:
+    """Time of day in *tz*; as it was written where nothing tells the date."""
+    return None if at is None else f"{datetime.fromtimestamp(at, UTC if is_dateless(at) else tz):%H:%M:%S}"
+
+
+def _says(told: Sequence[Told]) -> Iterator[str]:
+    for number, one in enumerate(told[:_SAID]):
+        sure = one.error is None or not (one.error.vague or one.reason)
+        incident, lines = one.incident if sure else None, one.lines if one.lines > 1 else None
+        yield from row("" if number else "SAYS", say("says", incident=incident, text=one.text, lines=lines), 3)
+        for place in filter(None, (one.place, one.reason)):
+            yield from _line(place)
+
+
+def _says_nothing(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
+    """The lines that complain, of which nobody knows what they mean; else what listings show that nothing explains."""
+    loud = complaints(facts)[:_SIGNS]
+    if not loud and diagnosis.symptoms:
+        for number, symptom in enumerate(diagnosis.symptoms[:_SAID]):
+            yield from row("" if number else "SAYS", symptom, 2)
+        return
+    yield from row("SAYS", say("nothing", loud=bool(loud)), 2)
+    for shape in loud:
+        yield from _line(Evidence(shape.source, shape.first_line, shape.sample))
+
+
+def _line(place: Evidence) -> Iterator[str]:
+    """A line of the paste, as long as it is."""
+    yield from row("", say("line", place=place.place, text=place.text.strip()), _LONGEST)
+
+
+def _causes(lead: Told) -> Iterator[str]:
+    """Its likeliest causes; none but the one named where the exception is there."""
+    if lead.cause:
+        yield from row("CAUSE", say("cause", cause=lead.cause), 2)
+    elif lead.error and not lead.reason:
+        yield from row("MAY BE", say("causes", causes=lead.error.causes[:_CAUSES]), 3)
+
+
+def _signs(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
+    """The likeliest classes, where no line tells what it means."""
+    ours = scope.systems(facts)
+    likely = [one for one in diagnosis.verdict.hypotheses if ours and one.incident != "healthy"][:_CAUSES]
+    shown: set[int | None] = {shape.first_line for shape in complaints(facts)[:_SIGNS]}
+    for number, one in enumerate(likely):
+        yield from row(
+            "" if number else "MAY BE", say("may-be", incident=one.incident, title=INCIDENTS[one.incident].title), 2
+        )
+        yield from (text for place in one.evidence[:1] if place.line not in shown for text in _line(place))
+        shown.update(place.line for place in one.evidence[:1])
+
+
+def _after(facts: Facts, lead: Told | None) -> Iterator[str]:
+    """The first line behind it that says that something works."""
+    if lead is not None:
+        later = [e.first for e in facts.of_kind(*_WELL) if e.source == lead.place.source]
+        well = min((p for p in later if p.line and p.line > lead.last_line), key=lambda p: p.line or 0, default=None)
+        if well is not None:
+            yield proof("AFTER IT", well)
+
+
+def _not_shown(facts: Facts, lead: Told | None) -> Iterator[str]:
+    """What these lines cannot show."""
+    roles = {c.role for c in facts.coverage} if scope.systems(facts) else set()
+    gaps = [
+        None if scope.systems(facts) else say("system"),
+        say("when") if all(c.last_at is None for c in facts.coverage) else None,
+        say("after") if lead is not None and _is_last(facts, lead) else None,
+        say("broker") if roles & {Role.CLIENT_LOG, Role.APPLICATION_LOG} and Role.BROKER_LOG not in roles else None,
+        say("client") if Role.BROKER_LOG in roles and Role.CLIENT_LOG not in roles else None,
+    ]
+    if shown := [gap for gap in gaps if gap]:
+        yield from row("NOT HERE", say("not-shown", gaps=shown), 2)
+
+
+def _is_last(facts: Facts, lead: Told) -> bool:
+    """Behind it stands no line but those of its own record."""
+    later = [s for s in facts.shapes if s.source == lead.place.source and s.first_line > lead.last_line and s.level]
+    return not later and not any((e.last.line or 0) > lead.last_line for e in facts.episodes)
+
+
+def _next(facts: Facts, lead: Told | None) -> Iterator[str]:
+    if lead is not None and lead.error is not None:
+        yield from row("CHECK", lead.error.check, 2)
+    yield from row("GATHER", say("gather", systems=sorted(scope.systems(facts)) or None), 2)

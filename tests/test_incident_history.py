@@ -22,9 +22,7 @@ from mqlab.verbs.comparing import entries
 def row(entry, since, until=None, incident="slow-consumer", places=("orders",), **more):
     """An incident at a time of the day."""
     lasted = at(until) if until else at(since) + 60
-    return Incident(
-        entry, incident, "late", "", at(since), lasted, True, "critical", "proven", "shop/orders", places, **more
-    )
+    return Incident(entry, incident, "late", "", at(since), lasted, "critical", "proven", "shop/orders", places, **more)
 
 
 def test_a_capture_becomes_a_row_with_its_cost_and_the_times_that_people_noted():

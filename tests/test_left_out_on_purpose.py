@@ -1,5 +1,7 @@
 """Records that a group left out on purpose are counted, and are no loss: set past by hand, or put aside."""
 
+from dataclasses import replace
+
 from facts_builder import at, episode, facts, log, settings
 from kafka_builder import GROUP, TOPIC, coordinator
 from loss_builder import A, begins, life, listed, lost, messages, noted, said, stands
@@ -7,8 +9,8 @@ from message_builder import acked
 from said import told
 
 from mqlab.delivery.audit import audits
-from mqlab.delivery.path import intact, path
-from mqlab.delivery.rows import Outcome
+from mqlab.delivery.path import intact, offsets, path, sentences
+from mqlab.delivery.rows import Loss, Outcome, Side
 from mqlab.detectors import commit_before_process_loss, offset_reset_loss
 from mqlab.facts import Position
 from mqlab.symptoms.unexplained import unexplained
@@ -114,3 +116,16 @@ def test_the_verdict_tells_of_topics_that_lost_nothing():
     assert verdict.incident == "undetermined"
     assert verdict.statement.endswith(intact(audits(given)))
     assert [told(one.statement)["parts"] for one in audits(given)] == [(SET_PAST,)]
+
+
+def test_offsets_that_follow_one_another_are_told_as_one_range():
+    def loss(queue, first, last):
+        many = last - first + 1
+        return Loss("retention-loss", Side.GROUP, TOPIC, queue, GROUP, many, many, many, first, last, None, None, "")
+
+    parts = [loss("0", 516, 1066), loss("0", 1067, 1185), loss("0", 1187, 1190), loss("1", 1191, 1200)]
+    one = replace(audit(BY_HAND, ONE_COPY, acked(999, topic=TOPIC)), outcome=Outcome.LOST, losses=tuple(parts))
+    (sentence,) = sentences([one])
+    (lost_, *_) = sentence.values["parts"]
+    whole = loss("0", 516, 1185)
+    assert [part.values["at"] for part in lost_.values["parts"]] == [*map(offsets, (whole, *parts[2:]))]

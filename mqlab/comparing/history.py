@@ -44,7 +44,6 @@ class Incident:
     at: float | None = None
     """Its onset, else the beginning of its material."""
     until: float | None = None
-    onset_found: bool = False
     severity: str = ""
     certainty: str = ""
     subject: str = ""
@@ -86,7 +85,6 @@ def incident(entry: str, side: Side, notes: IncidentNotes) -> Incident:
         title,
         side.onset if side.onset is not None else side.begin,
         lead.ended_at.timestamp() if lead.ended_at else side.onset,
-        side.onset is not None,
         lead.severity.name.lower(),
         lead.certainty.name.lower(),
         lead.subject,

@@ -65,7 +65,7 @@ class Reckoning:
     aside: int = 0
     """Messages that could not be handled and stand in a topic for such."""
     earlier: int = 0
-    """Messages that were there before the group, which was told to begin at the end."""
+    """Messages before the end at which the group was told to begin."""
 
 
 @per_facts

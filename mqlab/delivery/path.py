@@ -76,9 +76,8 @@ def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
             row = replace(row, **columns, partly=frozenset() if log.held_all else frozenset({"stored"}))
         if read:
             columns = {name: getattr(read, name) for name in (*_OF_GROUP, "committed", "unknown")}
-            skipped = read.by_hand + read.aside + read.earlier
-            counts = {"lost": row.lost + read.lost, "doubled": row.doubled + read.doubled, "skipped": skipped}
-            row = replace(row, **columns, **counts)
+            row = replace(row, **columns, lost=row.lost + read.lost, doubled=row.doubled + read.doubled)
+            row = replace(row, skipped=read.by_hand + read.aside + read.earlier)
         signs = {_sign(loss) for loss in audit.losses if loss.queue == queue and _is_of(loss, group)}
         rows.append(replace(row, bound=_joint(signs)))
     return tuple(rows)
@@ -339,12 +338,31 @@ def sentences(audits: Sequence[Audit], tz: tzinfo = UTC) -> Iterator[str]:
         yield say("more-topics", more=len(audits) - len(worst))
 
 
+def _ranges(parts: Sequence[Loss | Doubled]) -> list[Loss | Doubled]:
+    """*parts* by partition and offset; of two that follow one another in one partition one."""
+    found: list[Loss | Doubled] = []
+    for one in parts:
+        last = found[-1] if found else None
+        if (
+            isinstance(one, Loss)
+            and isinstance(last, Loss)
+            and last.queue == one.queue
+            and last.last_offset is not None
+            and last.last_offset + 1 == one.first_offset
+        ):
+            found[-1] = replace(last, last_offset=one.last_offset)
+        else:
+            found.append(one)
+    return found
+
+
 def _parts(audit: Audit, tz: tzinfo) -> Iterator[str]:
     whole = total(path(audit, None))
     acked = {"acked": whole.acked, "partly": "acked" in whole.partly}
     tolls = losses(audit)
     for place, toll in enumerate(tolls):
-        parts = tuple(say("piece", partition=partition(loss.queue), at=offsets(loss) or None) for loss in toll.parts)
+        ranges = _ranges(toll.parts)
+        parts = tuple(say("piece", partition=partition(loss.queue), at=offsets(loss) or None) for loss in ranges)
         own = {"amount": toll.words, "where": toll.where, "incident": toll.incident, "parts": parts}
         yield say("lost", **own, **(acked if not place else {}))
     if leaves_open(audit):

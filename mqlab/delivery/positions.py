@@ -79,8 +79,8 @@ class Why(StrEnum):
     """It had no position that was of any use, and auto.offset.reset sent it past them."""
     HAND = "set by hand"
     """Somebody moved the committed offset while the group had no members, or the application sought."""
-    CONFIGURED = "older than the group"
-    """They were there before the group, which was told to begin at the end."""
+    CONFIGURED = "began at the end, as configured"
+    """The group was told to begin at the end (auto.offset.reset=latest)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,7 @@ class GroupRow:
     aside: int = 0
     """Messages that could not be handled and stand in a topic for such."""
     earlier: int = 0
-    """Messages that were there before the group, which was told to begin at the end."""
+    """Messages before the end at which the group was told to begin."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.backlog import backlog
 from mqlab.groups.membership import absent, commits_alone, is_kafka, known_empty_seconds, places, present, topics
-from mqlab.kafka.lives import without_members
+from mqlab.kafka.lives import lives, without_members
 from mqlab.kafka.rows import RESOLUTION
 from mqlab.rocketmq.members import EXPIRY, broadcast, groups
 from mqlab.rocketmq.slots import SETTLING
@@ -92,9 +92,16 @@ def _short(group: str, gap: _Gap) -> Text:
 
 
 def _back_soon(facts: Facts, group: str) -> list[Text]:
-    """The longest time without members that was too short for snapshots to show that nobody read."""
+    """The longest time without members that was too short for snapshots to show that nobody read.
+
+    And since when the last of them is gone.
+    """
     away = [b - a for a, b in without_members(facts, group) if RESOLUTION < b - a <= BACK]
-    return [say("short", group=group, seconds=max(away), ongoing=False)] if away and is_kafka(facts, group) else []
+    if not away or not is_kafka(facts, group):
+        return []
+    ends = [one.until for one in lives(facts, group)]
+    gone = max((end for end in ends if end is not None), default=None) if None not in ends else None
+    return [say("short", group=group, seconds=max(away), ongoing=False, gone=gone)]
 
 
 def _gaps(facts: Facts, group: str, stretch: Stretch, queues: Mapping[str, Points]) -> Iterator[_Gap]:

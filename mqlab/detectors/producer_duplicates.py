@@ -46,7 +46,8 @@ def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> R
     unclear = [d for d in rows if not d.again and d.idempotent is not True]
     if unclear:
         twice = say("twice", ids=sum(d.doubled.records for d in unclear))
-        read = all(_is_read(facts, d.doubled.topic) for d in unclear)
+        printed = {s.owner for s in facts.settings if s.scope == "producer" and s.origin == "printed"}
+        read = all(printed.issuperset(producers(facts, d.doubled.topic) or (None,)) for d in unclear)
         return Result(missing=(say("no-producers", twice=twice, read=read),), seen=twice)
     if lost := sum(copies(facts, topic) for topic in topics(facts)):
         return Result(missing=(say("copies-lost"),), seen=say("copies-read", copies=lost))
@@ -61,13 +62,6 @@ def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> R
         reasons.append(say("went-back"))
     reasons += [say("no-growth", topic=growth.topic) for growth in grown if growth.most <= 0]
     return Result(rejected=listed(reasons) or None)
-
-
-def _is_read(facts: Facts, topic: str) -> bool:
-    """The log of every producer of *topic* is there, whatever it tells."""
-    printed = {s.owner for s in facts.settings if s.scope == "producer" and s.origin == "printed"}
-    clients = producers(facts, topic)
-    return bool(clients) and printed.issuperset(clients)
 
 
 def _resent(facts: Facts) -> Iterator[str]:

@@ -114,7 +114,7 @@ def _fallen(repeated: Repeats) -> list[Text]:
     """Partitions whose committed offset went back."""
     return [
         say("fell", topic=one.topic, queue=one.queue, high=one.committed, low=two.committed, at=one.at, until=two.at)
-        for one, two in repeated.fallen[:_SHOWN]
+        for one, two in list(repeated.fallen)[:_SHOWN]
     ]
 
 
@@ -154,7 +154,9 @@ def _severity(facts: Facts, repeated: Repeats) -> Severity:
 def _evidence(facts: Facts, repeated: Repeats) -> tuple[Evidence, ...]:
     """Each change with what the next owner began with; where the group stood then if nothing else tells of it."""
     rows = [
-        (p, say(why)) for pair in repeated.fallen[:1] for p, why in zip(pair, ("committed", "went-back"), strict=True)
+        (p, say(why))
+        for pair in list(repeated.fallen)[:1]
+        for p, why in zip(pair, ("committed", "went-back"), strict=True)
     ]
     found = [Evidence(p.source, p.line, p.text, why) for p, why in rows]
     for change, extra in list(repeated.by_change.items())[:_SHOWN]:

@@ -85,10 +85,14 @@ class Repeats:
     """Of those that follow a change, the ones whose handling before was after the last commit before it."""
     at_most: bool
     """The log gave places to other records: some of the repeats may be copies that a producer stored."""
-    fallen: tuple[tuple[Position, Position], ...] = ()
-    """Listings of partitions whose committed offset went back between the first handling and the second."""
-    forgotten: int = 0
-    """Of the repeats, those that the group had committed before that, at most."""
+    fallen: Mapping[tuple[Position, Position], int]
+    """Listings of partitions whose committed offset went back between the first handling and the second; and of how
+    many repeats that was."""
+
+    @property
+    def forgotten(self) -> int:
+        """Of the repeats, those that the group had committed before its offset went back, at most."""
+        return sum(min(n, (one.committed or 0) - (two.committed or 0)) for (one, two), n in self.fallen.items())
 
     @property
     def extra(self) -> int:
@@ -166,13 +170,13 @@ def _of(facts: Facts, group: str, topic: str, members: Mapping[str, str]) -> Rep
     trace = _Trace(members, known, _assignments(known, lines(facts, group)), 0.0 if finer else _SECOND)
     commits, fitting, found = _commits(facts, group, topic), 0, Counter[tuple[float, float, Change | None]]()
     fell = {queue: tuple(_fallen(rows)) for queue, rows in commits.items()}
-    forgotten = Counter[tuple[Position, Position]]()
+    fallen = Counter[tuple[Position, Position]]()
     for delivery, noted in doubled:
         for before, again, change in trace.handlings(delivery, noted):
             found[before, again, change] += delivery.messages
             for (since, one), (until, two) in fell.get(delivery.queue, ()):
                 if before <= until and since <= again:
-                    forgotten[one, two] += delivery.messages
+                    fallen[one, two] += delivery.messages
             if change is not None:
                 last = _last_commit(commits.get(delivery.queue, ()), change.at)
                 fitting += delivery.messages if last is None or before + GRID >= last else 0
@@ -187,8 +191,7 @@ def _of(facts: Facts, group: str, topic: str, members: Mapping[str, str]) -> Rep
         handlings=tuple(sorted((Handling(*key, records) for key, records in found.items()), key=_in_order)),
         fitting=fitting,
         at_most=any(f.overwritten for f in facts.fates if f.topic == topic),
-        fallen=tuple(sorted(forgotten, key=lambda pair: (pair[0].queue, pair[0].source))),
-        forgotten=sum(min(n, (one.committed or 0) - (two.committed or 0)) for (one, two), n in forgotten.items()),
+        fallen=dict(sorted(fallen.items(), key=lambda item: (item[0][0].queue, item[0][0].source))),
     )
 
 

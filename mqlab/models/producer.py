@@ -199,7 +199,6 @@ class Work:
     blocked_since: float | None = None
     pool_used: int = 0
     leaked: float = 0.0
-    leak_peak: float = 0.0
     leaks: list[tuple[float, float]] = field(default_factory=list)
     """(when the delivery timeout frees it, bytes), a heap."""
     bytes_out: int = 0
@@ -425,7 +424,6 @@ def _split(work: Work, queue: Queue, batch: Batch) -> None:
     if work.leak_per_split:
         heapq.heappush(work.leaks, (deadline(producer, batch), work.leak_per_split))
         work.leaked += work.leak_per_split
-        work.leak_peak = max(work.leak_peak, work.leaked)
 
 
 def _target(work: Work, batch: Batch) -> int:

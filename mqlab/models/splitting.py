@@ -80,8 +80,6 @@ class Outcome:
     rounds_high: int
     ends: Ends
     seconds: float
-    heap_growth_bytes: int
-    """Largest heap held by leaked batches."""
     delivered: int
     failed: int
     """Records whose callback got an error; after a request timeout they may be in the topic all the same."""
@@ -116,7 +114,6 @@ def outcome(producer: Producer, link: Link, records: Sequence[Record], until: fl
         rounds_high=rounds[-1],
         ends=_ends(work),
         seconds=min(until, max(lane.free_at for lane in work.lanes)),
-        heap_growth_bytes=round(work.leak_peak),
         delivered=work.delivered,
         failed=work.failed,
         pending=pending(work),

@@ -353,11 +353,11 @@ def traffic(facts: Facts) -> str | None:
     """
     seen = facts.of_kind("broker-stopping", "broker-starting", "broker-started")
     restarts = [e.first_at for e in seen if e.first_at is not None]
-    own = [
-        r for r in risers(facts)
-        if (r.quantity.endswith(_TRAFFIC) or "bytes_" in r.quantity)
-        and not (r.quantity.startswith("broker.") and any(r.since - _MOVED <= at <= r.at for at in restarts))
-    ]  # fmt: skip
+    own = [r for r in risers(facts) if r.quantity.endswith(_TRAFFIC) or "bytes_" in r.quantity]
+    moved = [
+        r for r in own if r.quantity.startswith("broker.") and any(r.since - _MOVED <= at <= r.at for at in restarts)
+    ]
+    own = [r for r in own if r not in moved]
     most = max(own, key=lambda r: abs(log((r.after or 1.0) / (r.before or 1.0))), default=None)
     return words(most) if most else None
 

@@ -12,7 +12,7 @@ from mqlab.detectors import consumer_offline
 from mqlab.facts import Position
 from mqlab.findings import Severity
 from mqlab.rows import Tally
-from mqlab.words import is_idle
+from mqlab.words import is_idle, pieces
 
 A, B = "A@1 10.0.0.1:1001", "B@2 10.0.0.2:1002"
 OUTAGE = ((100, 10, 10), (1300, 10, 0))
@@ -193,3 +193,20 @@ def test_what_retention_had_deleted_by_the_end_does_not_wait(deleted, waits):
     lines = coordinator("10:01:36 empty 2\n10:03:23 new {a1}")
     (one,) = consumer_offline.detect(facts(EMPTIED, lines, gone)).findings
     assert tuple(one.measures[f"pending_records{end}"] for end in ("", "_low", "_high")) == waits
+
+
+@pytest.mark.parametrize(("after", "gone"), [("", None), ("\n10:03:00 left {a2} a\n10:03:00 empty 3", "10:03:00")])
+def test_a_group_that_came_back_and_left_again_is_not_told_as_back(after, gone):
+    lines = coordinator(
+        "10:00:00 new {a1}\n10:00:00 preparing 0 Adding new member {a1} with group instance id None\n"
+        "10:00:03 stable 1 1\n10:01:00 left {a1} a\n10:01:00 empty 2\n10:01:20 new {a2}\n"
+        "10:01:20 preparing 2 Adding new member {a2} with group instance id None\n10:01:23 stable 3 1" + after
+    )
+    rows = [
+        Position(at(s), KAFKA, TOPIC, "0", 10 * s, 10 * s + 3, 3, None, None, None, "offsets/groups.txt", s, "")
+        for s in range(10, 200, 10)
+    ]
+    reason = consumer_offline.detect(facts(lines, rows)).rejected
+    assert reason is not None
+    (short,) = pieces(reason)
+    assert short.values["gone"] == (None if gone is None else at(gone))

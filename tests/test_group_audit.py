@@ -357,6 +357,6 @@ def test_records_from_before_a_group_are_told_and_not_called_handled():
                 log_starts("09:59:00 0 0"), acked(999, topic=TOPIC))  # fmt: skip
     assert (one.losses, [row.earlier for row in one.groups], one.outcome) == ((), [900], Outcome.IN_LOG)
     assert one.statement == (
-        "1,000 acknowledged; 900 were there before billing, which began at the end and never handled them. "
-        "Nothing was lost from the log."
+        "1,000 acknowledged; 900 were skipped by billing, which began at the end as configured "
+        "(auto.offset.reset=latest). Nothing was lost from the log."
     )

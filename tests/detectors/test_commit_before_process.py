@@ -48,7 +48,8 @@ def test_a_process_that_was_killed_ended_after_it_was_last_heard_of_and_not_when
     killed = [
         client(
             "a",
-            "10:00:00 settings\n10:00:00 starting\n10:00:01 joined 1 {a1} range\n10:01:03 starting\n10:01:04 joined 2 {a2} range",
+            "10:00:00 settings\n10:00:00 starting\n10:00:01 joined 1 {a1} range\n"
+            "10:01:03 starting\n10:01:04 joined 2 {a2} range",
         ),
         begins("10:00:02 a set 0 0"),
         listed("a"),

@@ -146,9 +146,11 @@ class Finding(Shown):
     measures: Mapping[str, float] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     explains: tuple[str, ...] = ()
-    """Slugs of the classes that it leads over: its consequences, and what ``follows`` names."""
+    """Slugs of the classes that it leads over: its consequences, and what ``follows`` and ``beside`` name."""
     follows: tuple[str, ...] = ()
     """Slugs of the classes that bring it about on the same subject."""
+    beside: tuple[str, ...] = ()
+    """Slugs of the classes that have their cause in common with it: it leads over them and brings none about."""
     mitigate: str = ""
     """Reversible, with its side effect."""
     remedy: str = ""
@@ -196,7 +198,7 @@ class Finding(Shown):
         """Whether *other* is of a class that this one brings about, and did not begin before it."""
         begins, then = self.started_at, other.started_at
         earlier = begins is not None and then is not None and begins - then > _BUCKET
-        return other.incident in self.explains and other.incident not in self.follows and not earlier
+        return other.incident in self.explains and other.incident not in (*self.follows, *self.beside) and not earlier
 
     def comes_of(self, other: Finding) -> bool:
         """Whether *other* is of a class that brings this one about, of the same subject, and began before its end."""
@@ -221,6 +223,7 @@ def finding(
     verify: str | None = None,
     explains: tuple[str, ...] = (),
     follows: tuple[str, ...] = (),
+    beside: tuple[str, ...] = (),
     severity: Severity | None = None,
     ongoing: bool = False,
     cause_ended: float | None = None,
@@ -253,8 +256,9 @@ def finding(
         statement=words.Text(incident, "statement", seen) if statement is None else statement,
         measures=known,
         evidence=tuple(dict.fromkeys(evidence)),
-        explains=(*follows, *explains),
+        explains=(*follows, *beside, *explains),
         follows=follows,
+        beside=beside,
         mitigate=mitigate or words.seen(incident, "mitigate", seen) or words.Text("common", "none-needed", {}),
         remedy=remedy or words.seen(incident, "fix", seen) or words.Text("common", "none-needed", {}),
         verify=verify or words.seen(incident, "verify", seen) or "",

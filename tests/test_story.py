@@ -85,6 +85,13 @@ def test_what_brings_the_incident_about_is_its_cause_though_only_the_cause_knows
     assert not both.comes_of(slow)
 
 
+def test_what_has_its_cause_in_common_with_the_lead_was_not_brought_about_by_it():
+    lost = replace(split_loop(), incident="commit-before-process-loss", explains=("session-timeout",), follows=())
+    silent = replace(lost, incident="session-timeout", explains=())
+    assert lost.brings(silent)
+    assert not replace(lost, beside=("session-timeout",)).brings(silent)
+
+
 @pytest.mark.parametrize(("advice", "told_"), [(True, False), (False, True)], ids=["to repair", "nothing to do"])
 def test_a_notice_with_a_repair_is_not_said_to_need_nothing(advice, told_):
     idle = room("common")("none-needed")

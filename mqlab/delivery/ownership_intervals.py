@@ -16,10 +16,11 @@ from itertools import accumulate, pairwise
 from mqlab.delivery.positions import Mark, Offsets, before, empty_intervals, offset_resets, offsets
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Evidence
+from mqlab.kafka.heartbeat_loss import judged
 from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import homes, lines
-from mqlab.kafka.member_ledgers import noting
-from mqlab.kafka.poll_limits import client_of
+from mqlab.kafka.member_ledgers import kept, noting
+from mqlab.kafka.poll_limits import client_of, signs_of_life
 from mqlab.kafka.rows import End
 from mqlab.memo import per_facts
 from mqlab.rows import GRID
@@ -51,6 +52,8 @@ class Stint:
     """It said that it stops."""
     places: tuple[Evidence, ...]
     """Where it began and how it ended."""
+    heard: float | None = None
+    """When its process was last heard of, where only what came after its end shows that it ended."""
     again: tuple[Begin, ...] = ()
     """Where the same process began anew in between: after a rebalance that took all partitions from it."""
 
@@ -71,6 +74,8 @@ class _Stop:
     at: float
     orderly: bool
     place: Evidence
+    seen: bool = True
+    """It is told when it ended, not only that it was gone by then: expelled, or a new process in its place."""
 
 
 @per_facts
@@ -107,6 +112,7 @@ def until_given_back(stint: Stint, offset: int) -> Stint | None:
         until=begin.at,
         stopped=False,
         orderly=False,
+        heard=None,
         places=(stint.places[0], begin.place),
         again=(),
     )
@@ -166,7 +172,17 @@ def _stint(facts: Facts, partition: Offsets, begin: tuple[str, Begin], end: floa
     mark = before(partition.committed, end)
     high = max(one.offset, mark.offset if mark is not None else one.offset)
     places = (one.place, stop.place) if stop is not None else (one.place,)
-    return Stint(client, one.at, one.offset, high, until, stop is not None, stop is not None and stop.orderly, places)
+    heard = None if stop is None or stop.seen else _last_heard(facts, partition.group, client, stop.at)
+    orderly = stop is not None and stop.orderly
+    return Stint(client, one.at, one.offset, high, until, stop is not None, orderly, places, heard)
+
+
+def _last_heard(facts: Facts, group: str, client: str, before_then: float) -> float | None:
+    """The last line, ledger row or heartbeat of *client* before that: its process ended no earlier."""
+    signs = signs_of_life(facts, group).get(client, ())
+    noted = [tally.at for tally in facts.tallies if kept(facts, group).get(tally.source) == client]
+    heartbeats = [one.silent_since for one, _ in judged(facts, group) if one.client_id == client]
+    return max((at for at in (*signs, *noted, *heartbeats) if at < before_then), default=None)
 
 
 @per_facts
@@ -183,10 +199,10 @@ def _stops(facts: Facts, group: str, client: str) -> tuple[_Stop, ...]:
             continue
         if life.until is not None and life.end not in _FELL_OUT:
             orderly = life.process_stopped is not None or life.end is End.LEFT
-            ends.append(_Stop(life.process_stopped or life.until, orderly, life.evidence[-1]))
+            ends.append(_Stop(life.process_stopped or life.until, orderly, life.evidence[-1], orderly))
         if life.process_started is not None:
             # Where a new process begins, the one before it has ended.
-            ends.append(_Stop(life.process_started, False, life.evidence[0]))
+            ends.append(_Stop(life.process_started, False, life.evidence[0], seen=False))
     return tuple(sorted(ends, key=lambda s: (s.at, s.place.source, s.place.line or 0)))
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from mqlab import words
-from mqlab.delivery.positions import by_hand, moves, offset_resets, offsets
-from mqlab.facts import Facts
+from mqlab.delivery.offset_gaps import skips
+from mqlab.delivery.positions import Why, by_hand, moves, offset_resets, offsets
+from mqlab.facts import Facts, Position
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
 from mqlab.shared.queues import Pace, Points, lag, of_groups, snapshots
 
@@ -26,6 +26,10 @@ FASTER = 1.5
 LEAST = 0.2
 """Share of the topic's messages that must have been behind: below it the reading adds less than a fifth to what any
 reader takes, which is within the noise of traffic."""
+
+
+NEARLY = 0.95
+"""Share of the fall of a lag after which it is worked off, and only its usual ups and downs follow. Judgement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +86,24 @@ class Reading:
 
 def detect(facts: Facts) -> Result:
     """One notice per group and topic that caught up."""
-    known = {key: snapshots(queues) for key, queues in of_groups(facts).items()}
+    queues = of_groups(facts)
+    known = {key: snapshots(rows) for key, rows in queues.items()}
     if not any(len(every) >= 2 for every in known.values()):
         return Result(missing=(say("no-snapshots"),))
-    readings = {key: _best(every, _jumps(facts, *key)) for key, every in known.items()}
-    return Result(
-        tuple(_finding(*key, reading) for key, reading in readings.items() if reading is not None and reading.caught_up)
-    )
+    told = {
+        key: every for key, every in known.items() if not any(_deleted(facts, *key, queue) for queue in queues[key])
+    }
+    readings = {key: _best(every, _jumps(facts, *key)) for key, every in told.items()}
+    found = [_finding(*key, one) for key, one in readings.items() if one is not None and one.caught_up]
+    untold = [say("deleted", group=group, topic=topic) for group, topic in known.keys() - told.keys()]
+    return Result(tuple(found), missing=() if found else tuple(sorted(untold)))
+
+
+def _deleted(facts: Facts, group: str, topic: str, queue: str) -> bool:
+    """Messages were deleted before it read them, and no line tells how far it went past them."""
+    if any(offset_resets(facts, offsets(facts, group, topic, queue))):
+        return False
+    return any(skip.why is Why.RETENTION for skip in skips(facts, group, topic, queue))
 
 
 def _jumps(facts: Facts, group: str, topic: str) -> Jumps:
@@ -104,10 +119,12 @@ def _of_queue(facts: Facts, group: str, topic: str, queue: str) -> Iterator[Jump
 
 
 def _best(every: Sequence[Points], jumps: Jumps) -> Reading | None:
-    """The time in which the lag fell most, between snapshots that tell of all partitions."""
+    """The shortest time in which the lag fell by nearly the most, between snapshots that tell of all partitions."""
     whole = [points for points in every if len(points) == max(map(len, every))]
-    readings = (_reading(*pair, jumps) for pair in combinations(whole, 2))
-    return max((one for one in readings if one), key=lambda reading: reading.caught_up, default=None)
+    apart = ((first, last) for far in range(1, len(whole)) for first, last in zip(whole, whole[far:], strict=False))
+    readings = [one for pair in apart if (one := _reading(*pair, jumps))]
+    most = max((one.caught_up for one in readings), default=0)
+    return next((one for one in readings if one.caught_up >= NEARLY * most), None)
 
 
 def _reading(before: Points, after: Points, jumps: Jumps) -> Reading | None:
@@ -124,6 +141,12 @@ def _sum(points: Points, what: str) -> int:
     return sum(getattr(point, what) or 0 for point in points)
 
 
+def _behind(reading: Reading) -> Iterator[Position]:
+    """Those furthest behind, of which each is so by itself."""
+    furthest = sorted(reading.before, key=lag, reverse=True)[:3]
+    return (point for point in furthest if lag(point) > LEAST * (point.end or 0))
+
+
 def _finding(group: str, topic: str, reading: Reading) -> Finding:
     return finding(
         INCIDENT,
@@ -136,5 +159,5 @@ def _finding(group: str, topic: str, reading: Reading) -> Finding:
             "unread": reading.jumped if reading.jumped > 0 else None,
         },
         measures={"caught_up_messages": reading.caught_up, "peak_lag": reading.behind},
-        evidence=(p.evidence.because(say("behind")) for p in sorted(reading.before, key=lag, reverse=True)[:3]),
+        evidence=(p.evidence.because(say("behind")) for p in _behind(reading)),
     )

@@ -11,7 +11,7 @@ log lost; a member without a ledger, a ledger that begins late or was cut; recor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mqlab import words
 from mqlab.delivery.losses import (
@@ -25,7 +25,7 @@ from mqlab.delivery.losses import (
     stopped_full,
     stops,
 )
-from mqlab.delivery.ownership_intervals import Early
+from mqlab.delivery.ownership_intervals import Early, Stint
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.delivery.rows import Gap
 from mqlab.facts import Facts
@@ -63,7 +63,7 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
     early, ends = signs(facts, case), stops(facts, case)
     tail = all(loss.gap is Gap.TAIL for loss in case.losses)
     proven = tail and case.exact and early.seen
-    at = [stint.until for stint in ends if stint.until is not None]
+    at = [moment for stint in ends if (moment := stint.until if stint.heard is None else stint.heard) is not None]
     who = ", ".join(sorted({stint.client for stint in ends if stint.client})) or say("someone")
     backlog = early.waiting.value_max if early.waiting is not None else None
     stopped = any(stint.stopped for stint in ends)
@@ -81,6 +81,7 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
             "stopped": stopped,
             "orderly": stopped and all(stint.orderly for stint in ends),
             "at": min(at, default=None),
+            "heard": any(stint.heard is not None for stint in ends),
         },
         measures={
             "lost_records": case.records,
@@ -88,8 +89,8 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
             "backlog_records": backlog or None,
             **waited(facts, case.group, min(at, default=None), max(at, default=None)),
         },
-        evidence=(*_signature(facts, early), *_evidence(case)),
-        explains=("session-timeout", "rolling-restart"),
+        evidence=(*_signature(facts, early), *_evidence(case, ends)),
+        beside=("session-timeout", "rolling-restart"),
         facts={"members": who, "counted": listed(sorted({one.how for one in case.losses}))},
     )
 
@@ -105,11 +106,12 @@ def _signature(facts: Facts, early: Early) -> Iterator[Evidence]:
         yield early.ahead.place.because(say("ahead"))
 
 
-def _evidence(case: GroupLoss) -> Iterator[Evidence]:
-    """How the member ended, and the first record of each partition that is missing."""
+def _evidence(case: GroupLoss, stints: Sequence[Stint]) -> Iterator[Evidence]:
+    """How the member ended, or what shows it gone, and the first record of each partition that is missing."""
+    after = {stint.places[-1] for stint in stints if stint.heard is not None}
     for loss in case.losses[:_SHOWN]:
         *ends, first = loss.evidence
-        yield from (e.because(say("ends")) for e in ends)
+        yield from (e.because(say("gone" if e in after else "ends")) for e in ends)
         yield first.because(say("first"))
 
 

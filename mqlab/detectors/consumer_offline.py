@@ -159,7 +159,7 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
             "queues": len(stretch.paces),
         },
         evidence=(*(e.because(say("empty")) for e in gap.absent[:4]), *_frozen(stretch)),
-        explains=("slow-consumer",),
+        beside=("slow-consumer",),
     )
 
 

@@ -72,7 +72,7 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
             **waited(facts, case.group, *case.span),
         },
         evidence=_evidence(facts, case),
-        explains=("consumer-offline",),
+        beside=("consumer-offline",),
         facts={"counted": listed(sorted({one.how for one in case.losses}))},
     )
 

@@ -23,6 +23,7 @@ from mqlab.kafka.redelivery import extra
 from mqlab.kafka.restarts import dying
 from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.memo import per_facts
+from mqlab.shared.restarts import CLOCKS
 from mqlab.sources import Role
 from mqlab.words import listed
 from mqlab.words.filling import Value
@@ -54,6 +55,8 @@ class Case:
     each: tuple[tuple[Expiry, Cause], ...]
     rebalances: tuple[Rebalance, ...]
     """Those that came of them."""
+    spanning: tuple[Rebalance, ...]
+    """Those in which a member was expelled: the group works again at their end."""
     repeated: int
     """Times that a record was handled again after them, by the ledgers."""
     ongoing: bool
@@ -101,15 +104,20 @@ def _case(facts: Facts, group: str) -> Case | None:
         r for r in history(facts, group)
         if any(a <= r.started <= b for a, b in times) and not r.empty and r.started not in others
     )  # fmt: skip
+    spanning = tuple(r for r in history(facts, group) if any(_in_it(r, one.at) for one, _ in each))
     silent = last.silence is not None and last.silence.until is None and last.back is None
     again = extra(facts, group, min(a for a, _ in times), max(b for _, b in times), tuple(others))
-    return Case(group, each, rebalances, again, ongoing=silent and end - last.at <= AFTER)
+    return Case(group, each, rebalances, spanning, again, ongoing=silent and end - last.at <= AFTER)
+
+
+def _in_it(rebalance: Rebalance, at: float) -> bool:
+    """It began by then or with it, and was not done before."""
+    return rebalance.started - CLOCKS <= at <= (rebalance.stabilised or rebalance.started)
 
 
 def _of_others(rebalance: Rebalance, expelled: Sequence[Expiry]) -> bool:
-    """Somebody started or stopped another member for it, and none of the *expelled* was removed in it."""
-    done = rebalance.stabilised if rebalance.stabilised is not None else rebalance.started
-    removed = any(rebalance.started <= one.at <= done for one in expelled)
+    """Somebody started or stopped another member for it before any of the *expelled* was removed."""
+    removed = any(abs(rebalance.started - one.at) <= CLOCKS for one in expelled)
     return not removed and rebalance.wanted_by_others({one.client_id for one in expelled})
 
 
@@ -177,13 +185,19 @@ def _slots(case: Case) -> dict[str, Value]:
         "still": longest if 1 < len(still) <= _NAMED else None,
         "kind": case.kind,
         "enough": max(still.values(), default=None),
+        "away": sorted({one.client_id for one, c in case.each if c.kind is Kind.DEATH and one.back is None}),
     }
 
 
 def _ended(case: Case) -> float:
-    """When all of them were members again; of those that never were when they were heard of again, or expelled."""
-    heard = [one.silence.until if one.silence and one.silence.until else one.at for one, _ in case.each]
-    return max(heard + [one.back.since for one, _ in case.each if one.back and one.back.since is not None])
+    """When all were members again, or heard of again; or the group worked without those that had died."""
+    gone = any(rebalance.empty for rebalance in case.spanning)
+    living = [one for one, cause in case.each if gone or cause.kind is not Kind.DEATH]
+    heard = [one.silence.until for one in living if one.silence and one.silence.until]
+    back = [one.back.since for one in living if one.back and one.back.since is not None]
+    at = [one.at for one, _ in case.each]
+    moved = [r.stabilised for r in case.spanning if r.stabilised is not None]
+    return max(at + heard + back + moved)
 
 
 def _measures(facts: Facts, case: Case) -> dict[str, float | None]:

@@ -57,7 +57,8 @@ def _finding(facts: Facts, one: TopicLoss) -> Finding:
         },
         measures=measures(facts, one),
         evidence=(*([chosen] if chosen else ()), *evidence(facts, one)),
-        explains=("reprocess-duplicates", "offset-reset-loss", "session-timeout"),
+        explains=("reprocess-duplicates", "offset-reset-loss"),
+        beside=("session-timeout",),
         moments=[(one.handover.after.at, say("took-over"))] if one.handover else (),
         facts={"who": say("who", topic=one.topic, partitions=one.queues)},
     )

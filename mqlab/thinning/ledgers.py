@@ -167,8 +167,9 @@ def deliveries(ledger: pl.DataFrame) -> pl.DataFrame:
     """Source (of the first ledger), topic, queue, at (seconds, of the first time), sources, times and messages.
 
     Only what was received, consumed or processed. The sources of a message are sorted; one that notes it twice stands
-    there twice. Messages that are noted more often than most are counted by the seconds at which each source did;
-    ``times`` are the moments, in microseconds, of the first of those.
+    there twice. Messages that are noted more often than most of their queue, or again by one source and more often than
+    most of their topic, are counted by the seconds at which each source did; ``times`` are the moments, in
+    microseconds, of the first of those.
     """
     handled = ledger.filter(fates.HANDLED & pl.col("wall").is_not_null() & (PLACED | pl.col("key").is_not_null()))
     told = handled.sort("source", "wall").select(
@@ -181,8 +182,10 @@ def deliveries(ledger: pl.DataFrame) -> pl.DataFrame:
         pl.col("topic").first(), pl.col("at").min(), pl.col("source").alias("sources"), pl.col("wall").alias("times")
     )
     often = pl.col("sources").list.len()
-    usual = often.mode().min().over("scope", "queue")
-    again = messages.with_columns(pl.when(often > usual).then("times").otherwise(pl.col("times").list.head(0)))
+    usual, anywhere = often.mode().min().over("scope", "queue"), often.mode().min().over("scope")
+    by_one = (pl.col("sources").list.n_unique() < often) & (often > anywhere)
+    moments = pl.when((often > usual) | by_one).then("times").otherwise(pl.col("times").list.head(0))
+    again = messages.with_columns(moments.alias("times"))
     seconds = pl.col("times").list.eval(pl.element() // _SECOND).alias("seconds")
     counted = (
         again.sort("times")

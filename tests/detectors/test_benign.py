@@ -115,6 +115,20 @@ def test_a_replay_is_a_catch_up():
     assert answer(catch_up_read, positions(REPLAY)) == ["reports/orders"]
 
 
+def test_a_catch_up_ends_when_the_lag_is_worked_off_and_not_when_it_was_least():
+    later = "".join(f"10:{n:02}  reports  orders  0  {9100 + 60 * n}  {9101 + 60 * n}\n" for n in range(3, 9))
+    least = "10:09  reports  orders  0  9700  9700\n"
+    (one,) = catch_up_read.detect(facts(positions(REPLAY + later + least))).findings
+    assert (one.ended_at - one.started_at).total_seconds() == 120
+
+
+def test_only_partitions_that_were_behind_are_told_to_be():
+    other = "10:00  reports  orders  1  990  1000\n10:02  reports  orders  1  1050  1050\n"
+    rows = positions(REPLAY.replace("10:01  reports  orders  0      5000       9050\n", "") + other)
+    (one,) = catch_up_read.detect(facts(rows)).findings
+    assert len(one.evidence) == 1
+
+
 def test_a_partition_that_is_missing_in_a_snapshot_is_no_progress():
     half = positions(
         """

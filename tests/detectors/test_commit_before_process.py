@@ -44,6 +44,22 @@ def test_a_stop_that_lost_a_queue_is_proven_by_what_commits_by_itself():
     assert [e.why for e in finding.evidence] == [rule.say(key) for key in ("auto", "waiting", "ends", "first")]
 
 
+def test_a_process_that_was_killed_ended_after_it_was_last_heard_of_and_not_when_the_next_one_began():
+    killed = [
+        client(
+            "a",
+            "10:00:00 settings\n10:00:00 starting\n10:00:01 joined 1 {a1} range\n"
+            "10:01:03 starting\n10:01:04 joined 2 {a2} range",
+        ),
+        begins("10:00:02 a set 0 0"),
+        listed("a"),
+    ]
+    (finding,) = rule.detect(facts(killed, QUEUED, LEDGER, STANDS, AUTO)).findings
+    assert finding.started_at.timestamp() == finding.ended_at.timestamp() == at("10:00:55")
+    assert finding.statement.values["heard"]
+    assert [e.why for e in finding.evidence] == [rule.say(key) for key in ("auto", "gone", "first")]
+
+
 def test_without_a_sign_of_early_commits_it_is_likely_only():
     assert said(rule, LIFE, QUEUED, LEDGER, STANDS, EXPLICIT) == [("CRITICAL", "LIKELY", 400)]
 

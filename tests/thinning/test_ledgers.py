@@ -44,3 +44,20 @@ def test_messages_that_are_noted_again_within_the_same_seconds_are_dated_by_the_
     drawn = rows([dict(zip(NAMES, row, strict=True), topic="orders") for row in same])
     found = ledgers.thinned(drawn, ledgers.Known())["deliveries"].select("times", "messages").rows()
     assert [row for row in found if row[0]] == [([100_250_000, 110_250_000], 2)]
+
+
+def test_a_queue_of_which_most_is_handled_again_keeps_the_times_where_the_topic_is_not_like_that():
+    again = [(at + n, "c1", at + n, "consumed", "a/0", n, f"k{n}") for n in range(2) for at in (100, 120)]
+    once = [(100 + n, "c1", 200 + n, "consumed", "a/1", n, f"m{n}") for n in range(3)]
+    drawn = rows([dict(zip(NAMES, row, strict=True), topic="orders") for row in again + once])
+    found = ledgers.thinned(drawn, ledgers.Known())["deliveries"].select("queue", "times").rows()
+    assert sorted(len(times) for queue, times in found if queue == "a/0") == [2, 2]
+    assert not any(times for queue, times in found if queue == "a/1")
+
+
+def test_two_ledgers_that_note_each_message_of_a_queue_once_keep_no_times():
+    both = [(100 + n, c, 10 + n, "consumed", "a/0", n, f"k{n}") for n in range(3) for c in ("c1", "c2")]
+    once = [(100 + n, "c1", 200 + n, "consumed", "a/1", n, f"m{n}") for n in range(4)]
+    drawn = rows([dict(zip(NAMES, row, strict=True), topic="orders") for row in both + once])
+    found = ledgers.thinned(drawn, ledgers.Known())["deliveries"].select("times").rows()
+    assert not any(times for (times,) in found)

@@ -17,7 +17,6 @@ from mqlab.findings import Evidence
 from mqlab.frames import where
 from mqlab.reporting.course import Step
 from mqlab.reporting.evidence import Dossier, harmful
-from mqlab.reporting.impact import effects_of
 
 say = words.room("causes")
 
@@ -112,8 +111,7 @@ def _acts(setting: Setting) -> bool:
 
 
 def _consequences(lead: Dossier, found: Sequence[Dossier]) -> Iterator[Link]:
-    for effect in islice(effects_of([lead]), _MOST - 1):
-        yield Link("Consequence", effect.text, effect.href, say("measured"))
+    """The findings that came of it; what it cost stands in the impact."""
     for one in found[1:]:
         if lead.finding.brings(one.finding) and harmful(one.finding):
             yield _link("Consequence", one)

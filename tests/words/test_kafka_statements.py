@@ -72,7 +72,7 @@ def test_records_that_were_handed_out_again():
     change = room("rebalances")("what", trigger="join", behind="start")
     after = [room("reprocess-duplicates")("after", repeats=900, change=change, at_most=True)]
     many = {"duplicated_records": 900, "repeated_records": 900, "records_handled": 1800}
-    assert statement("reprocess-duplicates", many, group="billing", topic="invoices", after=after) == (
+    assert statement("reprocess-duplicates", many, group="billing", topic="invoices", after=after, repeats=900) == (
         "billing handled 900 of 1,800 records of invoices more than once: 900 duplicates. They "
         "were handed out again: at most 900 after join (start)."
     )

@@ -11,7 +11,7 @@ def test_records_that_were_committed_before_they_were_handled():
     stop = {"members": "a", "orderly": True, "at": at("10:01")}
     assert statement("commit-before-process-loss", {"backlog_records": 405}, **lost, **stop) == (
         "billing committed 400 records of partition 0 of bills that it never handled. a was stopped cleanly at "
-        "10:01:00 UTC with them in memory; up to 405 waited in its queue just before: lag does not show this loss."
+        "10:01:00 UTC with them in memory; up to 405 had waited in its queue: lag does not show this loss."
     )
 
 

@@ -20,6 +20,7 @@ from mqlab.mqtt.sessions import offline_sessions
 from mqlab.mqtt.subscriptions import share_groups
 from mqlab.rocketmq.eras import member_changes
 from mqlab.shared import configured
+from mqlab.shared.benign_lines import STARTING, starts
 
 _ROTATED = re.compile(r"(?:[.-]\d[\d_-]*)?(?:\.(?:gz|bz2|zst|xz))?$")
 
@@ -131,10 +132,15 @@ def _processes(facts: Facts) -> Iterator[Change]:
 
 
 def _groups(facts: Facts) -> Iterator[Change]:
+    """Groups that came while their broker's log was long there: what begins with the log was no change."""
+    begins = starts(facts).begins
     seen = set()
     for episode in facts.of_kind("rebalance-started"):
         if episode.group and episode.group not in seen:
             seen.add(episode.group)
+            begin = begins.get(episode.source)
+            if begin is not None and episode.first_at is not None and episode.first_at - begin <= STARTING:
+                continue
             yield Change(episode.first_at, say("group", group=episode.group), None, say("joined"), (episode.first,))
 
 

@@ -16,6 +16,7 @@ from mqlab.findings import Change, Finding, Moment, Severity
 from mqlab.known_errors import PREFIX, outright
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Assignment, Client, Fate, Flow, TopicFlow
+from mqlab.shared.queues import gets_on
 from mqlab.shared.reach import reach
 
 
@@ -168,7 +169,8 @@ def _last_sign(finding: Finding, facts: Facts) -> datetime | None:
 def is_over(finding: Finding, facts: Facts, last: float | None) -> bool:
     """It happens at a moment, or what it was seen in goes on without it for longer than it paused before.
 
-    That is told up to the *last* moment at most.
+    That is told up to the *last* moment at most. A group that gets on in all of its queues is a sign, too: a broker's
+    log has no line about it then.
     """
     if finding.ended_at is None or finding.ongoing:
         return False
@@ -179,6 +181,7 @@ def is_over(finding: Finding, facts: Facts, last: float | None) -> bool:
         return True
     own = reach(facts, {place.source for place in finding.evidence})
     read = own[1] if own else facts.covered_until() or end
+    read = max(read, gets_on(facts, finding.subject.partition("/")[0]) or read)
     gone = finding.cause_ended_at
     if gone is not None and end <= gone.timestamp() + GRID:
         return min(read, last or read) - end >= max(GRID, pace(finding, own_events(facts, finding)))

@@ -1,6 +1,6 @@
 """What changed, in the order in which it happened."""
 
-from facts_builder import episode, facts, settings, version
+from facts_builder import episode, facts, log, settings, version
 
 from mqlab.changes import changes
 
@@ -40,6 +40,13 @@ def test_versions_processes_and_groups_are_changes():
         ("process app", None, "started"),
         ("group a", None, "joins (first seen)"),
     ]
+
+
+def test_a_group_that_begins_with_the_log_is_no_change():
+    first = episode("rebalance-started", "10:01", "logs/1.log", group="a")
+    later = episode("rebalance-started", "10:03", "logs/1.log", group="b")
+
+    assert [what for what, _, _ in told(first, later, log("logs/1.log"))] == ["group b"]
 
 
 def test_a_start_is_a_change_where_something_was_seen_before_it():

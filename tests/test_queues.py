@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mqlab.facts import Position
 from mqlab.shared.lag import climb, stalled
-from mqlab.shared.queues import lag, of_groups, paces, spread, totals
+from mqlab.shared.queues import gets_on, lag, of_groups, paces, spread, totals
 
 
 def position(committed, end, start=None, source="a.txt", queue="broker-a/0", when=0):
@@ -102,3 +102,13 @@ def test_quick_snapshots_of_one_queue_stay_apart():
 def test_a_broker_that_went_away_does_not_end_the_count():
     rows = [queue("broker-a/0", [(200, 5, 0)]), queue("broker-b/0", [(40, 5, 0)])]
     assert totals(of_groups(facts(rows))[GROUP, TOPIC])[-1] == (at(200), 1000, 1000)
+
+
+def test_a_group_gets_on_as_long_as_it_does_in_every_queue_that_has_something():
+    rows = [
+        position(5, 9, queue="0"), position(5, 5, queue="1"),
+        position(9, 12, queue="0", when=10), position(5, 5, queue="1", when=10),
+        position(12, 15, queue="0", when=20), position(5, 8, queue="1", when=20),
+    ]  # fmt: skip
+    assert gets_on(facts(rows), GROUP) == at(10)
+    assert gets_on(facts(rows[:2]), GROUP) is None

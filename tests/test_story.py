@@ -420,11 +420,3 @@ def test_a_take_over_is_a_moment_and_does_not_last_from_the_first_lost_record_on
         found = told(diagnosis(one))
         assert found.summary[0].startswith(f"{when}, {took} What was lost")
         assert "lasted" not in str(found.impact)
-
-
-def test_an_end_without_a_change_may_come_back_but_not_where_its_cause_is_known_to_have_ended():
-    loop = replace(split_loop(), cure=None)
-    unchanged = follow_up.say("ended-unchanged")
-    for cause, said in ((None, True), (loop.ended_at, False)):
-        ended = replace(diagnosis(replace(loop, cause_ended_at=cause)), changes=())
-        assert (unchanged in told(ended).noticed.badly) is said

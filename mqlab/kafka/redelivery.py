@@ -251,7 +251,11 @@ class _Trace:
         own = self._last(member, partition, again)
         if own is None:
             place = bisect_right(self.changes, again + self.late, key=lambda change: change.until) - 1
-            return self.changes[place] if place >= 0 and self.changes[place].until + self.late > before else None
+            change = self.changes[place] if place >= 0 else None
+            if change is None or change.until + self.late > before:
+                return change
+            # Who was put out of the group comes second: it works off an old poll, and the record was handed on before.
+            return change if change.fault and other != member else None
         if own[0] + self.late > before:
             return own[1]
         # It works off an old poll: the record came to the other one meanwhile.

@@ -71,7 +71,7 @@ def noticed(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, when: Chro
         return Noticed(notes.went_well, notes.went_badly)
     well, badly = list(notes.went_well), list(notes.went_badly)
     onset, detected = when.moment("onset"), when.moment("detected")
-    stopped, end = when.moment("mitigated"), when.moment("end")
+    stopped = when.moment("mitigated")
     if onset is not None:
         early, late = _signs(facts, lead, onset, detected)
         well += early
@@ -80,16 +80,8 @@ def noticed(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes, when: Chro
         well.append(say("mitigated-after-notice", seconds=stopped - detected))
     elif onset is not None and detected is None and stopped is not None and stopped >= onset:
         well.append(say("mitigated-after-onset", seconds=stopped - onset))
-    elif stopped is None and end is not None and family(lead.incident) != DELIVERY and not _changed(diagnosis, lead):
-        badly += [say("ended-unchanged")] if lead.cause_ended_at is None else []
     well += [one.statement for one in diagnosis.findings if one.incident in _RECOVERED and lead.brings(one)]
     return Noticed((*well, *_spared(facts, diagnosis)), tuple(badly))
-
-
-def _changed(diagnosis: Diagnosis, lead: Finding) -> bool:
-    """Whether anything became different since its onset."""
-    begin = lead.started_at.timestamp() if lead.started_at else None
-    return any(one.at is None or begin is None or one.at >= begin for one in diagnosis.changes)
 
 
 def _lead(diagnosis: Diagnosis) -> Finding | None:

@@ -107,6 +107,21 @@ def of_groups(facts: Facts) -> Mapping[tuple[str, str], Mapping[str, Points]]:
     }
 
 
+@per_facts
+def gets_on(facts: Facts, group: str) -> float | None:
+    """The last moment of a snapshot since the one before which *group* has gone on in every queue that had something.
+
+    None where there is none. Queues that are not in both snapshots tell nothing.
+    """
+    moves: dict[float, list[bool]] = defaultdict(list)
+    for (name, _), queues in of_groups(facts).items():
+        for points in queues.values() if name == group else ():
+            for before, after in pairwise(points):
+                if after.at is not None and (after.end or 0) > (before.committed or 0):
+                    moves[after.at].append((after.committed or 0) > (before.committed or 0))
+    return max((at for at, each in moves.items() if all(each)), default=None)
+
+
 def paces(queues: Mapping[str, Points], since: float, until: float) -> Mapping[str, Pace]:
     """Pace of each queue between the first and the last snapshot inside, where there are two."""
     found = {}

@@ -108,6 +108,14 @@ EXPELLED = coordinator(
     "10:02:02 stable 2 1\n10:02:12.9 new {b2}\n"
     "10:02:12.9 preparing 2 Adding new member {b2} with group instance id None\n10:02:15 stable 3 2"
 )
+
+
+def test_who_was_expelled_and_does_not_know_it_comes_second_to_the_member_that_was_handed_the_records():
+    late = handled(110, 900, A, B, times=(123, 126))
+    assert behind(EXPELLED, late) == ([("heartbeat-expiry", None, 900)], 0)
+    assert behind(EXPELLED, handled(110, 900, A, times=(123, 126))) == ([], 0)
+
+
 GOT_A = client("a", "10:00:04.1 got invoices-1\n10:02:02.1 got invoices-0, invoices-1\n10:02:15.1 got invoices-1")
 GOT_B = client("b", "10:00:04.1 got invoices-0\n10:02:15.2 got invoices-0")
 

@@ -197,8 +197,8 @@ def _vague() -> frozenset[str]:
 def _rank(incident: Incident, own: Sequence[Mark], weight: float, *, settled: bool) -> tuple[float, ...]:
     """What a class is ordered by, the likeliest least: *own* are its own signs, *settled* says that its rule denied it.
 
-    Classes without a sign of their own come last, and before them those whose rule found no more than their signs; of
-    those that explain as much, the benign look-alikes go first.
+    Classes without a sign of their own come last; signs that a rule found no more than come after others that are as
+    clear. Of those that explain as much, the benign look-alikes go first.
     """
     if not own:
         return (1, -weight, not incident.benign, settled)
@@ -212,7 +212,7 @@ def _rank(incident: Incident, own: Sequence[Mark], weight: float, *, settled: bo
     lines = sum(mark.lines for mark in own)
     breadth = min(sum(mark.kind in signs(slug) for slug in INCIDENTS) for mark in own)  # classes that share a sign
     denied = settled and not is_worded
-    return (0, denied, is_faint, is_worded, vague, shared, -loud, place, breadth, -lines, -weight)
+    return (0, is_faint, is_worded, denied, vague, shared, -loud, place, breadth, -lines, -weight)
 
 
 def _is_loud(facts: Facts, mark: Mark) -> bool:

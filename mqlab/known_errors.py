@@ -44,7 +44,7 @@ class KnownError:
     sample: str
     begins: str = ""
     contains: str = ""
-    rare: str = ""
+    needs: str = ""
     """Regex that the line must hold as well: a word of the software, where other programs print the same."""
     event: str = ""
     """The kind of the events of an older signature that say the same, where it has no pattern of its own."""
@@ -119,12 +119,12 @@ def _of_plugin(name: str, entry: Any) -> KnownError:
     error, because = _error(name, own), ""
     if not (error.event or error.begins or error.contains):
         because = f"{name} needs begins or contains, a regex"
-    for pattern in (error.begins, error.contains, error.rare, error.where):
+    for pattern in (error.begins, error.contains, error.needs, error.where):
         try:
             re.compile(pattern, re.ASCII)
         except re.error as wrong:
             because = f"a regex of {name} is none: {wrong} in {pattern!r}"
-    if not (because or error.event or factors(error.rare or error.begins or error.contains)):
+    if not (because or error.event or factors(error.begins or error.contains)):
         because = f"the regex of {name} holds no word by which its lines could be found"
     if because:
         raise PluginError(plugins.place(plugins.KNOWN_ERRORS, name), because)

@@ -187,6 +187,8 @@ class Signature:
     """Regex of which every find in the line counts, for what has no fixed place in it."""
     rare: str = ""
     """Regex of a part by which its lines are looked for, where the words of the whole are in too many others."""
+    needs: str = ""
+    """Regex that the line must hold as well: a word of the software, where other programs print the same."""
     scale: float = 1.0
     """What the value is multiplied by, where the line writes another unit: 0.001 for milliseconds told as seconds."""
     base: float = 0.0

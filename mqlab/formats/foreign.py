@@ -116,7 +116,7 @@ def _unfit_signatures(signatures: Any, spec: Spec) -> str | None:
     for one in signatures:
         if one.only or not (one.begins or one.contains):
             return f"the signature {one.kind} needs begins or contains, and cannot be `only`"
-        for pattern in filter(None, (one.begins, one.contains, one.also, one.rare, spec.layout)):
+        for pattern in filter(None, (one.begins, one.contains, one.also, one.rare, one.needs, spec.layout)):
             try:
                 groups = regex(pattern).groupindex
             except re.error as error:

@@ -41,7 +41,7 @@ _RECOVERIES = (
 def signatures() -> tuple[Signature, ...]:
     """A signature for each known error that has a pattern of its own, and for what says that it went well."""
     errors = tuple(
-        Signature(error.kind, begins=error.begins, contains=error.contains, rare=error.rare, system=error.system)
+        Signature(error.kind, begins=error.begins, contains=error.contains, needs=error.needs, system=error.system)
         for error in known_errors().values()
         if not error.event
     )

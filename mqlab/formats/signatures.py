@@ -151,7 +151,7 @@ def select(line: str, numbers: Iterable[int], *, severe: bool, is_plain: bool) -
     told: dict[int, int] = {}
     for number in sorted(set(numbers)):
         signature = SIGNATURES[number]
-        if signature.rare and not compiled(signature.rare).search(near):
+        if any(part and not compiled(part).search(near) for part in (signature.rare, signature.needs)):
             continue
         if signature.begins:
             if found := _begun(early, signature.begins, is_plain=is_plain):

@@ -30,7 +30,7 @@ def test_every_field_says_something(error):
     optional = {
         "begins",
         "contains",
-        "rare",
+        "needs",
         "event",
         "where",
         "unless",

@@ -274,7 +274,7 @@ def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
     lines = sum(episode.count for episode in episodes)
     who = Counter[str]()
     for episode in episodes:
-        who[episode.client_id or episode.group or episode.topic or episode.node or ""] += episode.count
+        who[episode.client_id or episode.group or episode.topic or ""] += episode.count
     names = [name for name, _ in who.most_common() if name]
     at = episodes[0].first_at
     printed = _printed_by(kind) or None

@@ -121,6 +121,11 @@ class Tally:
     line: int
     """The first of them."""
 
+    @property
+    def place(self) -> Evidence:
+        """Where the first of them stands."""
+        return Evidence(self.source, self.line, self.topic)
+
 
 @dataclass(frozen=True, slots=True)
 class Delivery:

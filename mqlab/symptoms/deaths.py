@@ -155,6 +155,9 @@ def _acknowledged(facts: Facts, node: str | None) -> list[_Heard]:
         ends = [
             (at, place) for one in acknowledged for at, place in ((one.first_at, one.first), (one.last_at, one.last))
         ]
+        ends += [
+            (one.at, one.place) for one in facts.tallies if (one.role, one.topic, one.queue) == ("acked", topic, queue)
+        ]
         for row, after in zip(rows, [*rows[1:], None], strict=True):
             until = inf if after is None else after.at - SLACK if after.at is not None else -inf
             if row.leader == node and row.at is not None:

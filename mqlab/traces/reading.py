@@ -112,7 +112,7 @@ def unhandled(facts: Facts) -> Iterator[Mark]:
         ledgers = {tally.source for tallies in queues.values() for tally in tallies.values()}
         if still and (len(still) == 1 or len(ledgers) > 1):  # one member's ledger ends where it gives queues away
             several = len(still) > 1 or not all(queue.isdigit() for queue in queues)
-            told = [(since, Evidence(tally.source, tally.line, topic)) for since, _, tally in still.values()]
+            told = [(since, tally.place) for since, _, tally in still.values()]
             where = f"{topic} {spread(still)}"
             yield mark("backlog-stands: several" if several else "backlog-stands", told, where, len(still))
 

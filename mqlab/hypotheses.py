@@ -306,7 +306,7 @@ def sentence(ranked: Sequence[Hypothesis]) -> str:
         return ""
     first, *others = ranked
     if first.incident == "healthy":
-        return say("healthy", told=first.explains[0], against=first.against[0])
+        return say("healthy", told=first.explains[0])
     return say(
         "sentence",
         likely=is_likely(ranked),

@@ -59,7 +59,7 @@ def rows(told):
 def test_the_exception_that_is_known_comes_before_the_line_that_only_heads_it(tmp_path):
     told = rows(screen(tmp_path, LOCKED))
     assert told["PASTE"] == "5 lines: log of a broker (kafka); 14:54:38 UTC, 2026-03-09"
-    assert told["SAYS"].startswith("startup-failure: Another process holds the lock of the state or log directory.")
+    assert told["SAYS"].startswith("startup-failure: Another process holds the lock of the broker's log directory.")
     assert "paste.txt:3  org.apache.kafka.common.KafkaException: Failed to acquire lock" in told["SAYS"]
     assert told["CHECK"] == "Which processes use the directory: `lsof`."
     assert told["NOT HERE"] == "what the clients logged at that time"
@@ -70,6 +70,7 @@ def test_an_exception_that_nobody_knows_is_shown_and_neither_a_class_nor_a_usual
     assert told["SAYS"].startswith("A producer gave up on a message after all its retries.")
     assert "paste.txt:3  Caused by: org.apache.rocketmq.client.exception.MQBrokerException: CODE: 1" in told["SAYS"]
     assert "MAY BE" not in told
+    assert told["CAUSE"].startswith("the broker is busy or refuses (its CODE is in the cause)")
     assert "broker-unreachable" not in told["SAYS"]
 
 

@@ -21,6 +21,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import Evidence
+from mqlab.hypotheses import Hypothesis
 from mqlab.known_errors import KnownError, known_errors
 from mqlab.marks import complaints
 from mqlab.rows import Shape
@@ -162,7 +163,7 @@ def _clock(at: float | None, tz: tzinfo) -> str | None:
 
 def _says(told: Sequence[Told]) -> Iterator[str]:
     for number, one in enumerate(told[:_SAID]):
-        sure = one.error is None or not (one.error.vague or one.reason)
+        sure = one.error is None or not (one.error.vague or one.reason or one.cause not in (None, one.error.causes[0]))
         incident, lines = one.incident if sure else None, one.lines if one.lines > 1 else None
         yield from row("" if number else "SAYS", say("says", incident=incident, text=one.text, lines=lines), 3)
         for place in filter(None, (one.place, one.reason)):
@@ -179,7 +180,7 @@ def _says_nothing(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
         for number, symptom in enumerate(diagnosis.symptoms[:_SAID]):
             yield from row("" if number else "SAYS", symptom, 2)
         return
-    yield from row("SAYS", say("nothing", loud=bool(loud)), 2)
+    yield from row("SAYS", say("nothing", loud=bool(loud), signs=bool(_likely(facts, diagnosis))), 2)
     for shape in loud:
         yield from _line(Evidence(shape.source, shape.first_line, shape.sample))
         if reason := _reason(_below(facts, shape.source, shape.first_line), ()):
@@ -201,8 +202,7 @@ def _causes(lead: Told) -> Iterator[str]:
 
 def _signs(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
     """The likeliest classes, where no line tells what it means."""
-    ours = scope.systems(facts)
-    likely = [one for one in diagnosis.verdict.hypotheses if ours and one.incident != "healthy"][:_CAUSES]
+    likely = _likely(facts, diagnosis)
     shown: set[int | None] = {shape.first_line for shape in complaints(facts)[:_SIGNS]}
     for number, one in enumerate(likely):
         yield from row(
@@ -212,9 +212,14 @@ def _signs(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
         shown.update(place.line for place in one.evidence[:1])
 
 
+def _likely(facts: Facts, diagnosis: Diagnosis) -> Sequence[Hypothesis]:
+    ours = scope.systems(facts)
+    return [one for one in diagnosis.verdict.hypotheses if ours and one.incident != "healthy"][:_CAUSES]
+
+
 def _after(facts: Facts, lead: Told | None) -> Iterator[str]:
     """The first line behind it that says that something works."""
-    if lead is not None:
+    if lead is not None and lead.error is not None:
         later = [e.first for e in facts.of_kind(*_WELL) if e.source == lead.place.source]
         well = min((p for p in later if p.line and p.line > lead.last_line), key=lambda p: p.line or 0, default=None)
         if well is not None:

@@ -26,8 +26,8 @@ def client_of(facts: Facts, episode: Episode) -> str:
 
 
 def base_name(source: str) -> str:
-    """The name of a file up to its first dot: ``clients/bridge.log.1`` is ``bridge``."""
-    return source.rsplit("/", 1)[-1].split(".")[0]
+    """The name of a file up to its first dot: ``clients/bridge.log.1`` is ``bridge``, standard input ``stdin``."""
+    return "stdin" if source == "-" else source.rsplit("/", 1)[-1].split(".")[0]
 
 
 def span(episodes: Iterable[Episode]) -> tuple[float | None, float | None]:

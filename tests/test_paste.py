@@ -159,3 +159,16 @@ def test_the_exception_below_a_line_that_nobody_knows_is_shown_with_it(tmp_path)
     text = UNKNOWN.splitlines()[0] + "\njava.lang.IllegalStateException: the drawer of till 7 is open\n"
     told = rows(screen(tmp_path, text))
     assert told["SAYS"].endswith("paste.txt:2  java.lang.IllegalStateException: the drawer of till 7 is open")
+
+
+def test_one_id_connected_three_times_within_two_seconds_is_no_bad_link(tmp_path):
+    lines = ["1739262000: mosquitto version 2.0.22 running"]
+    for second in range(60, 64):
+        lines += [f"17392620{second}: New connection from 10.9.1.7:3{second}00 on port 1883."]
+        lines += [f"17392620{second}: Client line already connected, closing old connection."] * (second > 60)
+        lines += [f"17392620{second}: New client connected from 10.9.1.7:3{second}00 as line (p2, c0, k60)."]
+    file = tmp_path / "mosquitto.log"
+    file.write_text("\n".join(lines))
+    found = diagnose(opened([file], tmp_path / "scratch"))
+    assert [one.incident for one in found.findings] == []
+    assert found.verdict.hypotheses[0].incident == "client-id-takeover"

@@ -299,6 +299,11 @@ LOSSES = 3
 CONFIRMED = 2
 """Losses that suffice where the client's own log tells that it alone came back each time."""
 
+SOON = 5.0
+"""Seconds within which two connections of one id may be two calls of one program, a restart, or two clients behind one
+address. Judgement, no default behind it: programs that connect twice do so within a second or two, and a link that
+fails takes longer to come back."""
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -322,6 +327,12 @@ class Loss:
         if self.how == "unanswered":
             return self.away
         return _between(*self.own) if self.own is not None else None
+
+    @property
+    def too_soon(self) -> bool:
+        """Another connection came so soon after it that a program which connects twice is as likely as a link."""
+        lasted = self.connection.seconds
+        return self.how == "replaced" and self.own is None and lasted is not None and lasted < SOON
 
     @property
     def heard(self) -> float | None:
@@ -415,7 +426,8 @@ def _links(facts: Facts) -> Iterator[Link]:
         spans = [(storm.down, storm.until) for storm in storms(facts) if storm.broker == broker]
         free = [p for p in pairwise(every) if not any(a <= (p[1].since or 0.0) <= b for a, b in spans)]
         by_broker = tuple(_by_broker(free, own)) if broker is not None else ()
-        losses = _of_link(by_broker, tuple(_by_client(facts, client, own)), regular=(broker, client) in timed)
+        told = _of_link(by_broker, tuple(_by_client(facts, client, own)), regular=(broker, client) in timed)
+        losses = tuple(loss for loss in told if not loss.too_soon)
         if len(losses) >= LOSSES:
             yield Link(broker, client, losses)
         elif [loss.how for loss in by_broker] == ["replaced"] * CONFIRMED and _came_back_alone(every, own):

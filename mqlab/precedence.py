@@ -17,7 +17,7 @@ from mqlab.known_errors import PREFIX, outright
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Assignment, Client, Fate, Flow, TopicFlow
 from mqlab.shared.queues import gets_on
-from mqlab.shared.reach import reach
+from mqlab.shared.reach import reach, works_on
 
 
 def ordered(facts: Facts) -> Facts:
@@ -169,8 +169,8 @@ def _last_sign(finding: Finding, facts: Facts) -> datetime | None:
 def is_over(finding: Finding, facts: Facts, last: float | None) -> bool:
     """It happens at a moment, or what it was seen in goes on without it for longer than it paused before.
 
-    That is told up to the *last* moment at most. A group that gets on in all of its queues is a sign, too: a broker's
-    log has no line about it then.
+    That is told up to the *last* moment at most. A group that gets on in all of its queues is a sign, too, and a
+    program whose ledger goes on: their logs have no line about it then.
     """
     if finding.ended_at is None or finding.ongoing:
         return False
@@ -179,9 +179,10 @@ def is_over(finding: Finding, facts: Facts, last: float | None) -> bool:
     known = INCIDENTS.get(finding.incident)
     if known is not None and known.sudden:
         return True
-    own = reach(facts, {place.source for place in finding.evidence})
+    sources = {place.source for place in finding.evidence}
+    own = reach(facts, sources)
     read = own[1] if own else facts.covered_until() or end
-    read = max(read, gets_on(facts, finding.subject.partition("/")[0]) or read)
+    read = max(read, gets_on(facts, finding.subject.partition("/")[0]) or read, works_on(facts, sources) or read)
     gone = finding.cause_ended_at
     if gone is not None and end <= gone.timestamp() + GRID:
         return min(read, last or read) - end >= max(GRID, pace(finding, own_events(facts, finding)))

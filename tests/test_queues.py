@@ -1,14 +1,16 @@
 """Positions by queue: one a moment, lag from what is left, names that belong together."""
 
 import pytest
-from facts_builder import at, facts
+from facts_builder import at, facts, log
 from group_builder import GROUP, TOPIC, queue
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.facts import Position
+from mqlab.rows import Tally
 from mqlab.shared.lag import climb, stalled
 from mqlab.shared.queues import gets_on, lag, of_groups, paces, spread, totals
+from mqlab.shared.reach import works_on
 
 
 def position(committed, end, start=None, source="a.txt", queue="broker-a/0", when=0):
@@ -112,3 +114,14 @@ def test_a_group_gets_on_as_long_as_it_does_in_every_queue_that_has_something():
     ]  # fmt: skip
     assert gets_on(facts(rows), GROUP) == at(10)
     assert gets_on(facts(rows[:2]), GROUP) is None
+
+
+def test_a_program_works_on_as_long_as_the_ledger_beside_its_log_does():
+    known = facts(
+        log("clients/feed.log"),
+        [Tally(at(when), "acked", TOPIC, "0", 5, source, 2) for when, source in (
+            (100, "clients/feed-acked.csv"), (300, "clients/feed-acked.csv"), (900, "clients/feeder-acked.csv"),
+        )],
+    )  # fmt: skip
+    assert works_on(known, {"clients/feed.log"}) == at(300)
+    assert works_on(known, {"logs/server.log"}) is None

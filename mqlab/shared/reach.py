@@ -9,6 +9,8 @@ from itertools import chain
 from mqlab.facts import Episode, Facts, Position, Setting
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Assignment, Batch, Client, Flow, Receipt, Tally, TopicFlow
+from mqlab.shared.actors import base_name, folder
+from mqlab.sources import Role
 
 SECOND = 1.0
 """Seconds within which ``Coverage`` knows the first and the last line of a log."""
@@ -37,6 +39,19 @@ def reach(facts: Facts, sources: Collection[str]) -> Reach | None:
     alike = {one.source for one in facts.coverage if one.format in formats}
     known = [found for one in {*sources, *alike} if (found := reaches(facts).get(one)) is not None]
     return (min(first for first, _ in known), max(last for _, last in known)) if known else None
+
+
+def works_on(facts: Facts, sources: Collection[str]) -> float | None:
+    """The last ten seconds in which ledgers note something that lie beside client logs among *sources*, by their names.
+
+    ``clients/feed-acked.csv`` is the ledger of the program that writes ``clients/feed.log``: what it logs only when it
+    fails it would have logged until then. None where there is none.
+    """
+    logs = {
+        c.source for c in facts.coverage if c.source in sources and c.role in (Role.CLIENT_LOG, Role.APPLICATION_LOG)
+    }
+    begins = tuple(f"{folder(log)}/{base_name(log)}-".lstrip("/") for log in logs)
+    return max((t.at for t in facts.tallies if begins and t.source.startswith(begins)), default=None)
 
 
 @per_facts

@@ -172,3 +172,16 @@ def test_one_id_connected_three_times_within_two_seconds_is_no_bad_link(tmp_path
     found = diagnose(opened([file], tmp_path / "scratch"))
     assert [one.incident for one in found.findings] == []
     assert found.verdict.hypotheses[0].incident == "client-id-takeover"
+
+
+def test_a_refused_connect_is_no_connection_that_was_lost(tmp_path):
+    each = (
+        "connected rc=Success",
+        "disconnected rc=Unspecified error",
+        *("connected rc=Not authorized", "disconnected rc=Unspecified error") * 3,
+    )
+    file = tmp_path / "gate.log"
+    file.write_text("\n".join(f"2026-03-09 08:14:0{n},100 INFO gateway: {what}" for n, what in enumerate(each)))
+    facts = opened([file], tmp_path / "scratch")
+    assert sum(one.count for one in facts.of_kind("connection-lost")) == 1
+    assert sum(one.count for one in facts.of_kind("error:mqtt-connack-refused")) == 3

@@ -72,6 +72,11 @@ _ANSWERS = {_RAISED: _CLEARED, _LOST: _ANSWERED, "error:kafka-controller-cannot-
 _LEVEL = re.compile(r"\b(?:(TRACE|DEBUG|INFO|NOTICE)|WARN|ERROR|FATAL|SEVERE|CRITICAL)", re.IGNORECASE)
 _HEAD = 80
 """Characters within which a line tells its level: behind a moment and the name of a thread or host."""
+NO_WAITING = frozenset({
+    "authentication-failed", "authorization-denied", "certificate-untrusted", "disk-full", "log-corrupt",
+    "resource-limit", "throttled",
+})  # fmt: skip
+"""Classes that are none of what a process meets while others are not up yet."""
 _WORST = frozenset({"startup-failure", "disk-full", "quorum-lost", "log-corrupt"})
 """Classes whose fatal errors stop a broker or lose data."""
 
@@ -271,7 +276,12 @@ def _is_of_its_link(facts: Facts, episode: Episode) -> bool:
 
 
 def _explained(facts: Facts, known: benign_lines.Starts, error: KnownError, episode: Episode) -> bool:
-    """A start accounts for it; that servers have no leader or majority no client brings about."""
+    """A start accounts for it; that servers have no leader or majority no client brings about.
+
+    Who starts waits for what is not there yet: no start brings about a full disk, a limit or a refused right.
+    """
+    if error.incident in NO_WAITING:
+        return False
     of_servers = error.incident == "quorum-lost"
     return known.explain(facts, episode, error.again, _worked(facts, episode), of_servers=of_servers)
 

@@ -35,6 +35,8 @@ from mqlab.tables import EVENTS, LEDGER, POLLS, Row
 LONGEST = 16_384
 """Characters kept of one line; longer ones end in an ellipsis."""
 _WARN = LEVELS.index("WARN") + 1
+_SAID_BY = {"connection-lost": "error:mqtt-connack-refused"}
+"""A client whose CONNECT was refused prints the end of a connection right below, too."""
 _LEVEL = re.compile(r"\[?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL) ?\]?[ \[:]")
 """A level with which a record begins in a log without dates."""
 _THROWN = r":exception=>|\|BROKERFAIL\||poll interval .{1,30}exceeded"
@@ -207,12 +209,13 @@ class LogReader:
         return signatures.select(text, numbers, severe=severe, is_plain=plain), said is not None
 
     def _is_new(self, line: Line, found: Found, *, own: bool) -> bool:
-        """Whether the line is not only what its record has said already; a line of its *own* never is."""
+        """Whether the line is not only what its record, or the line before, has said; a line of its *own* record is."""
         kind = SIGNATURES[found.number].kind
-        allowed = _CAUSED if line.text.startswith("Caused by") else 1
-        near = self._kind == kind and line.number - self._line <= allowed
+        apart = line.number - self._line
+        again = self._kind == kind and apart <= (_CAUSED if line.text.startswith("Caused by") else 1) and not own
+        told = self._kind is not None and self._kind == _SAID_BY.get(kind) and apart == 1
         self._kind, self._line = None if kind == application_log.BATCH else kind, line.number
-        return own or not near
+        return not (again or told)
 
     def _notes(self, batch: Batch, kept: Flags, layout: str) -> None:
         """Lines in which an application notes a message, where no signature selects them."""

@@ -22,7 +22,7 @@ RESTART = 60.0
 """Seconds around a start in which others miss the process: two requests that time out (request.timeout.ms 30000)."""
 STARTS = (
     "settings-printed", "broker-started", "rocketmq-broker-started", "rocketmq-broker-stopping", "broker-starting",
-    "broker-stopping", "namesrv-started", "settings-reloaded",
+    "broker-stopping", "namesrv-started",
 )  # fmt: skip
 """Events around which every log warns of what is not there yet, or not any more."""
 OWN_STARTS = ("client-created", "consumer-stopped")

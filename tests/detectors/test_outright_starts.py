@@ -5,6 +5,7 @@ from facts_builder import episode, facts, log, settings
 from outright_builder import LEAD, LOG, again, beats, dial, each_that_may_pass, found, lasting, said
 from said import told
 
+from mqlab.detectors.known_errors import NO_WAITING
 from mqlab.findings import Severity
 from mqlab.known_errors import known_errors
 from mqlab.symptoms.unexplained import unexplained
@@ -14,10 +15,10 @@ NOTICE, WARNING, CRITICAL = Severity.NOTICE, Severity.WARNING, Severity.CRITICAL
 
 @each_that_may_pass
 @pytest.mark.parametrize("start", ["broker-started", "broker-stopping", "settings-printed", "rocketmq-broker-started"])
-def test_what_is_said_around_a_start_or_stop_is_none(slug, start):
+def test_a_start_or_stop_accounts_for_what_waits_for_others_and_for_no_limit_or_refusal(slug, start):
     error = lasting(slug)
     restart = episode(start, 1800, "brokers/server.log")
-    assert found(slug, LOG, restart, again(error, 1780, 60)) is None
+    assert (found(slug, LOG, restart, again(error, 1780, 60)) is None) is (slug not in NO_WAITING)
 
 
 @each_that_may_pass

@@ -189,7 +189,13 @@ def test_members_that_come_again_and_again_in_snapshots_poll_late_or_die():
 
 
 @pytest.mark.parametrize(
-    ("heard", "likely"), [((12_003.0, 12_010.0), "quorum-lost"), ((16_833.0, 17_507.0), "host-starved")]
+    ("heard", "likely"),
+    [
+        ((12_003.0, 12_010.0), "quorum-lost"),
+        ((16_833.0, 17_507.0), "host-starved"),
+        ((600_003.0, 600_010.0), "quorum-lost"),
+        ((14_400_614.0, 14_400_615.0), "host-starved"),
+    ],
 )
 def test_a_broker_that_notices_late_that_zookeeper_is_silent_stood_still_itself(heard, likely):
     text = "Client session timed out, have not heard from server in {:.0f}ms for sessionid 0x1"

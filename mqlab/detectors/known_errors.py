@@ -57,6 +57,8 @@ _LATE = 1.1
 """How much later it says so that stood still itself; one that runs is woken at that moment, to some ms."""
 _ALIKE = 1.02
 """How far such times of one client that runs are apart: some ms of 4 s and more."""
+_NO_TIMEOUT = 3_600_000.0
+"""Milliseconds that no session may last in silence. Judgement: a ZooKeeper server allows 20 ticks, 40 s by default."""
 _RECOVERED = "recovered"
 """Lines of brokers that say that what they waited for came."""
 _RAISED, _CLEARED = "alarm-raised", "alarm-cleared"
@@ -126,9 +128,11 @@ class Rule:
         if self.INCIDENT == "host-starved" and (at_once := _at_once(facts)):
             seen = say("at-once", brokers=len(at_once))
             return Result(missing=(say("no-pauses"),), seen=seen, evidence=tuple(e.first for e in at_once))
-        told = facts.of_kind(*of_class(self.INCIDENT)) if self.INCIDENT == _UNREACHABLE else ()
-        if told and all(_is_of_its_link(facts, e) for e in told):
+        told = facts.of_kind(*of_class(self.INCIDENT))
+        if told and self.INCIDENT == _UNREACHABLE and all(_is_of_its_link(facts, e) for e in told):
             return Result(rejected=say("its-link", clients=_names(owner(facts, e) for e in told)))
+        if told and all(_is_way_to_dependency(facts, self.INCIDENT, e) for e in told):
+            return Result(rejected=say("way-to-dependency"))
         if any(c.role.is_log for c in facts.coverage):
             return CLEAR
         return Result(missing=(say("no-logs"),))
@@ -160,12 +164,15 @@ def _late(facts: Facts) -> list[Episode]:
     """Lines of brokers that hear nothing from ZooKeeper, and say so only after they had stood still themselves.
 
     The session timeout is as set; where nothing tells it, lines of one broker that differ tell that it was not asleep
-    for a timeout, but for as long as it stood still.
+    for a timeout, but for as long as it stood still, and so does a silence that is too long for any timeout.
     """
     told = [e for e in facts.of_kind("error:zookeeper-client-timeout") if e.value_min and e.value_max]
     limits = {s.source: float(s.value) for s in facts.settings if s.key == "zookeeper.session.timeout.ms"}
     shortest = {e.source: min(o.value_min or 0.0 for o in told if o.source == e.source) for e in told}
-    latest = {s: limits[s] * _READ * _LATE if s in limits else least * _ALIKE for s, least in shortest.items()}
+    latest = {
+        s: limits[s] * _READ * _LATE if s in limits else min(least * _ALIKE, _NO_TIMEOUT)
+        for s, least in shortest.items()
+    }
     late = {e.source for e in told if (e.value_max or 0.0) > latest[e.source]}
     return [e for e in told if e.source in late]
 
@@ -194,7 +201,8 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
         error = next((e for e in errors[episode.kind] if e.says(episode.reason, episode.first.text)), None)
         if error and error.by_broker and is_name_server(facts, episode.peer):
             continue
-        if incident == _UNREACHABLE and _is_of_its_link(facts, episode):
+        of_link = incident == _UNREACHABLE and _is_of_its_link(facts, episode)
+        if of_link or _is_way_to_dependency(facts, incident, episode):
             continue
         if (
             error
@@ -231,6 +239,18 @@ def _names_its_cause(facts: Facts, error: KnownError, episode: Episode) -> bool:
         and 0 < (other.first.line or 0) - (episode.first.line or 0) <= _BELOW
     ]
     return any(other.count >= episode.count for other in causes)
+
+
+def _is_way_to_dependency(facts: Facts, incident: str, episode: Episode) -> bool:
+    """It stands as the cause below an error of a dependency, once for each: nobody failed to reach a broker."""
+    if incident not in (_UNREACHABLE, "network-partition") or not episode.first.text.lstrip().startswith(_CAUSED):
+        return False
+    return any(
+        head.source == episode.source
+        and 0 < (episode.first.line or 0) - (head.first.line or 0) <= _BELOW
+        and head.count >= episode.count
+        for head in facts.of_kind(*of_class("dependency-down"))
+    )
 
 
 _UNREACHABLE = "broker-unreachable"

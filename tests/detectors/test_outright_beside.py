@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from facts_builder import at, episode, facts, settings
-from outright_builder import LEAD, LOG, again, found, said
+from outright_builder import LEAD, LOG, RULE, again, found, said
 
 from mqlab.detectors.known_errors import EXPLAINS
 from mqlab.findings import Certainty, Severity, finding
@@ -90,3 +90,18 @@ def test_a_name_server_that_is_slow_is_no_overloaded_broker():
 def test_health_is_taken_away_by_errors_in_the_middle_of_a_log():
     refused = known_errors()["connection-refused"]
     assert diagnose(facts(LOG, said(refused, 1800, 600, until=2400))).verdict.incident == "dependency-down"
+
+
+@pytest.mark.parametrize(
+    ("line", "prefix", "is_other"), [(12, "Caused by: ", False), (12, "", True), (90, "Caused by: ", True)]
+)
+def test_the_cause_of_a_dependency_s_error_is_no_trouble_between_brokers(line, prefix, is_other):
+    errors = known_errors()
+    rows = [
+        said(errors[name], 0, 3, until=600, text=prefix_ + errors[name].sample, line=at_line)
+        for name, prefix_, at_line in (("database-link-failed", "", 11), ("os-unreachable", prefix, line))
+    ]
+    result = RULE["network-partition"].detect(facts(LOG, *rows))
+    assert bool(result.findings) is is_other
+    assert (result.rejected is None) is is_other
+    assert found("dependency-down", LOG, *rows)

@@ -170,14 +170,14 @@ def _(shown: Finding) -> str:
 
 @text.register
 def _(shown: Evidence) -> str:
-    return _cut(" · ".join(filter(None, (frames.where(shown), shown.why, shown.pointer, shown.text))))
+    return _cut(" · ".join(filter(None, (shown.place, shown.why, shown.pointer, shown.text))))
 
 
 @html.register
 def _(shown: Evidence) -> str:
     pointer = f"<code>{escape(shown.pointer)}</code>" if shown.pointer else ""
     line = f"<pre style='white-space:pre-wrap;overflow-wrap:anywhere'>{escape(shown.text)}</pre>"
-    return _box(f"<code>{escape(frames.where(shown))}</code>", _paragraph(shown.why), pointer, line)
+    return _box(f"<code>{escape(shown.place)}</code>", _paragraph(shown.why), pointer, line)
 
 
 def _named(finding: Finding) -> str:
@@ -215,7 +215,7 @@ def _cell(name: str, value: object) -> str:
     if isinstance(value, float) and (name == "at" or name.endswith("_at")):
         return units.stamp(value)
     if isinstance(value, Evidence):
-        return frames.where(value)
+        return value.place
     if isinstance(value, tuple) and (len(value) > _SHOWN or any(map(is_dataclass, value))):
         return counted(len(value), "row")
     return frames.NOTHING if value is None else _cut(str(value))

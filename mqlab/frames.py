@@ -82,7 +82,7 @@ def measures(finding: Finding) -> pd.DataFrame:
 
 def places(evidence: Sequence[Evidence]) -> pd.DataFrame:
     """What each place says, and what that shows."""
-    return table([(where(one), one.why, one.text.strip()) for one in evidence], "where|why|text")
+    return table([(one.place, one.why, one.text.strip()) for one in evidence], "where|why|text")
 
 
 def repair(finding: Finding | None, system: str, group: str | None) -> pd.DataFrame:
@@ -100,7 +100,7 @@ def changes(diagnosis: Diagnosis) -> pd.DataFrame:
     rows = [
         (
             units.stamp(one.at), one.what, one.before or NOTHING, one.after or NOTHING,
-            where(one.evidence[0]) if one.evidence else NOTHING, whether(True) if one.inferred else "",
+            one.evidence[0].place if one.evidence else NOTHING, whether(True) if one.inferred else "",
         )
         for one in sorted(diagnosis.changes, key=lambda change: (change.at is None, change.at or 0, change.what))
     ]  # fmt: skip
@@ -147,7 +147,7 @@ def line_shapes(facts: Facts, most: int = 5) -> pd.DataFrame:
         rows += [
             (
                 log.source, shape.shape.strip(), shape.level or NOTHING, shape.lines,
-                *_bytes(shape.bytes, log.bytes), units.clock(shape.first_at), where(shape.first),
+                *_bytes(shape.bytes, log.bytes), units.clock(shape.first_at), shape.first.place,
             )
             for shape in largest
         ]  # fmt: skip
@@ -185,7 +185,7 @@ def settings(facts: Facts, keys: Keys = AMPLIFICATION_SETTINGS, clients: Collect
         (
             key, value, say("whose", scope=scope, owners=sorted({one.owner for one in same if one.owner})),
             units.clock(same[0].at), say("origin", origin=same[0].origin),
-            say("places", place=where(same[0].evidence), more=len(same) - 1),
+            say("places", place=same[0].evidence.place, more=len(same) - 1),
         )
         for scope, names in keys.items()
         for name in names
@@ -198,11 +198,6 @@ def settings(facts: Facts, keys: Keys = AMPLIFICATION_SETTINGS, clients: Collect
 def _value(one: Setting) -> str:
     """Java clients print classes with a word before them and lists in brackets; files do not."""
     return one.value.replace("org.apache.kafka.clients.consumer.", "").replace("class ", "").strip("[]")
-
-
-def where(one: Evidence) -> str:
-    """``source:line``."""
-    return one.source if one.line is None else f"{one.source}:{one.line}"
 
 
 def whether(so: bool) -> Text:

@@ -233,3 +233,11 @@ def test_a_query_that_a_dead_broker_refused_is_no_sign_that_its_address_is_wrong
     for line, kinds in ((refused, set()), (later, {"tool-error: connection refused"})):
         marks = {mark.kind for mark in of_events(facts(KILLED, lost, line), ())}
         assert {kind for kind in marks if kind.startswith("tool-error")} == kinds
+
+
+def test_a_start_that_failed_and_was_tried_again_is_no_death():
+    starts = [
+        episode("broker-starting", when, "mosquitto.log", line=n) for n, when in ((1, "10:00:00"), (3, "10:01:00"))
+    ]
+    failed = episode("error:os-permission", "10:00:01", "mosquitto.log", line=2)
+    assert [bool(deaths(facts(*starts, *more))) for more in ((), (failed,))] == [True, False]

@@ -14,7 +14,6 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence
-from mqlab.frames import where
 from mqlab.reporting.course import Step
 from mqlab.reporting.evidence import Dossier, harmful
 
@@ -83,7 +82,7 @@ def _settings(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[Lin
                     owner=setting.owner or None,
                     why=place.why or None,
                 )
-                yield Link(role, told, f"#{lead.anchor}-e{number}", where(place))
+                yield Link(role, told, f"#{lead.anchor}-e{number}", place.place)
     if "cause of the id" in lead.finding.facts:
         yield Link("Cause", lead.finding.facts["cause of the id"], f"#{lead.anchor}", say("by-ids"))
 

@@ -10,7 +10,6 @@ from mqlab import words
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Severity
-from mqlab.frames import where
 from mqlab.headline import begins
 from mqlab.known_errors import WORKS_AGAIN
 from mqlab.notes import IncidentNotes
@@ -143,7 +142,7 @@ def _of_changes(changes: Sequence[Change], lead: Finding | None, notes: Incident
         if change.at is None:
             continue
         told = say("change", what=change.what, was=change.before, after=change.after or "—")
-        place = where(change.evidence[-1]) if change.evidence else ""
+        place = change.evidence[-1].place if change.evidence else ""
         near = _during(change.at, lead) or _is_of_group(change, lead)
         weight = 1 if change.before is not None else 2 if near else _LIGHT
         one = Happening(change.at, told, f"#C{number}", place, inferred=change.inferred, weight=weight)
@@ -178,7 +177,7 @@ def _of_people(notes: IncidentNotes) -> Iterator[Happening]:
 
 
 def _of_death(death: Death) -> Happening:
-    place = where(death.evidence[-1]) if death.evidence else ""
+    place = death.evidence[-1].place if death.evidence else ""
     return Happening(death.since, say("death", who=death.who, how=death.how), place=place, inferred=True, weight=1)
 
 
@@ -186,5 +185,5 @@ def _of_process(episode: Episode) -> Happening:
     many, who = episode.count if episode.count > 1 else None, episode.client_id or episode.node or None
     told = say("happened", kind=episode.kind, who=who, group=episode.group or None, many=many)
     return Happening(
-        episode.first_at or 0.0, told, place=where(episode.first), weight=2 if episode.kind in _GRAVE else _LIGHT
+        episode.first_at or 0.0, told, place=episode.first.place, weight=2 if episode.kind in _GRAVE else _LIGHT
     )

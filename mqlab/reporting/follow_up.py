@@ -14,7 +14,6 @@ from mqlab.delivery.rows import Outcome
 from mqlab.diagnosis import Diagnosis, NotChecked
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence, Finding, Severity
-from mqlab.frames import where
 from mqlab.notes import IncidentNotes
 from mqlab.reporting.chronology import Chronology
 from mqlab.reporting.evidence import DELIVERY, Dossier, family, harmful, sudden
@@ -97,7 +96,7 @@ def _signs(
     first = min(_lines(facts, lead, onset), key=lambda line: line[0], default=None)
     sign = None
     if first is not None:
-        sign = say("sign", kind=first[1].kind, at=first[0], place=where(first[2]))
+        sign = say("sign", kind=first[1].kind, at=first[0], place=first[2].place)
     if detected is not None and detected > onset:
         late = say("unnoticed", seconds=detected - onset)
         if first is None or first[0] >= detected:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from mqlab import units, words
 from mqlab.catalogue import INCIDENTS
 from mqlab.findings import Evidence
-from mqlab.frames import where
 from mqlab.languages import said
 from mqlab.reporting.chronology import Row
 from mqlab.reporting.view import FETCH, View
@@ -178,11 +177,11 @@ def _to_do(view: View) -> Iterator[tuple[str, ...]]:
 
 def _first_places(view: View) -> list[Evidence]:
     places = view.dossiers[0].finding.evidence if view.dossiers else ()
-    return list({where(one): one for one in places}.values())[:_PLACES]
+    return list({one.place: one for one in places}.values())[:_PLACES]
 
 
 def _place(one: Evidence) -> str:
-    return code(where(one))
+    return code(one.place)
 
 
 def _evidence(view: View) -> Iterator[str]:

@@ -18,7 +18,6 @@ from markupsafe import Markup as SafeText
 from mqlab import units
 from mqlab.catalogue import INCIDENTS
 from mqlab.errors import MqlabError
-from mqlab.frames import where
 from mqlab.languages import language_tag, said
 from mqlab.measure_names import fact_words
 from mqlab.words import listed, room
@@ -121,7 +120,6 @@ def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
         duration=units.duration,
         clock=units.clock,
         stamp=units.stamp,
-        where=where,
         light=_light,
         incident=lambda slug: INCIDENTS[slug].title if slug in INCIDENTS else slug,
         fact=fact_words,

@@ -20,6 +20,7 @@ from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rows import End
+from mqlab.known_errors import of_class
 from mqlab.memo import per_facts
 from mqlab.mqtt.brokers import broker_of, brokers
 from mqlab.mqtt.connections import SILENT, connections, silent_ends, told_by_clients
@@ -83,7 +84,11 @@ def _brokers(facts: Facts) -> Iterator[Death]:
         name = _name(log, alone=alone and len(by_log) > 1)
         taken = [after for _, after in away.get(log[2] or "", ())]
         for before, after in pairwise(lines):
-            if {before.kind, after.kind} <= set(_STARTS) and _apart(before, after):
+            if (
+                {before.kind, after.kind} <= set(_STARTS)
+                and _apart(before, after)
+                and not _gave_up(facts, before, after)
+            ):
                 yield _back(name, [*own, *signs], before, after, taken)
         if own and (not lines or lines[-1].kind in _STARTS):
             yield from _never_back(facts, name, own[-1], signs, taken)
@@ -125,6 +130,17 @@ def _name(log: _Log, *, alone: bool) -> str:
     """The broker's number; else the folder of its log, where it lies there *alone*, else the log's own name."""
     where, file, node = log
     return say("broker", node=node) if node is not None else where.rpartition("/")[2] if alone else file
+
+
+def _gave_up(facts: Facts, before: Episode, after: Episode) -> bool:
+    """It ended while it started, by an error that its log names: that start failed, and nobody died."""
+    failed = facts.of_kind(*of_class("startup-failure"))
+    return before.kind not in _SERVING and any(
+        one.source == before.source
+        and (one.last_at or 0.0) >= (before.first_at or 0.0)
+        and (one.first_at or 0.0) <= (after.first_at or 0.0)
+        for one in failed
+    )
 
 
 def _apart(before: Episode, after: Episode) -> bool:

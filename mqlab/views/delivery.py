@@ -16,7 +16,6 @@ from mqlab.delivery.path import by_number
 from mqlab.delivery.rows import Audit, Loss
 from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
-from mqlab.frames import where
 from mqlab.rows import Fate
 from mqlab.words import room
 
@@ -143,7 +142,7 @@ def _parts(fate: Fate, losses: Sequence[Loss]) -> Iterator[Acked]:
         lost = fate.overwritten or any(_edges(one)[0] <= first < _edges(one)[1] for one in own)
         times = [since + (until - since) * (offset - low) / max(1, high - low) for offset in (first, last)]
         messages = fate.messages if len(edges) == 2 else last - first + 1
-        yield Acked(times[0], times[1], first, last, messages, lost, where(fate.first))
+        yield Acked(times[0], times[1], first, last, messages, lost, fate.first.place)
 
 
 def _edges(loss: Loss) -> tuple[int, int]:
@@ -164,7 +163,7 @@ def reigns(facts: Facts, topic: str) -> Iterator[Reign]:
         for (since, row), until in zip(dated, edges, strict=False):
             yield Reign(
                 queue, row.leader, row.epoch, since, max(since, until), tuple(sorted(row.isr or (), key=by_number)),
-                row.high_watermark, row in unclean, where(row.evidence),
+                row.high_watermark, row in unclean, row.evidence.place,
             )  # fmt: skip
 
 
@@ -193,7 +192,7 @@ def levels(facts: Facts, topic: str) -> Iterator[Level]:
         found.append((cut.at, cut.queue, broker, cut.offset, CUT, cut.evidence))
     for at, queue, broker, offset, what, place in found:
         if at is not None:
-            yield Level(queue, broker, at, offset, what, where(place))
+            yield Level(queue, broker, at, offset, what, place.place)
 
 
 def _of(rows: Mapping[leaders.Place, Sequence[_Row]], topic: str) -> list[_Row]:

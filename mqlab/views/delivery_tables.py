@@ -16,7 +16,6 @@ from mqlab.delivery.risks import risks as of_settings
 from mqlab.delivery.rows import Audit, Doubled, GroupRow, Loss
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
-from mqlab.frames import where
 from mqlab.shared.table import table
 from mqlab.units import clock, number
 from mqlab.views.audit_json import commands_for
@@ -143,7 +142,7 @@ def _group_rows(view: AuditView) -> list[GroupRow]:
 
 
 def _place(evidence: Sequence[Evidence]) -> str:
-    return where(evidence[0]) if evidence else NOT_TOLD
+    return evidence[0].place if evidence else NOT_TOLD
 
 
 def lost(view: AuditView) -> pd.DataFrame:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from mqlab import frames
 from mqlab.facts import Facts, Position
-from mqlab.frames import NOTHING, where, whether
+from mqlab.frames import NOTHING, whether
 from mqlab.kafka.groups import topics
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalance_costs import standstills
@@ -135,7 +135,7 @@ def ends(view: RebalanceView) -> pd.DataFrame:
     for (client, host), own in sorted(members.items()):
         bad = next((life for life in own if life.end not in (End.LEFT, End.OPEN)), own[0])
         ended, static = counted(life.end.text for life in own), whether(own[-1].static)
-        place = where(bad.evidence[0]) if bad.evidence else NOTHING
+        place = bad.evidence[0].place if bad.evidence else NOTHING
         rows.append((client, host or NOTHING, len(own), ended, static, place))
     return table(rows, "member|host|came|how it ended|static|for example")
 
@@ -148,7 +148,7 @@ def counted(words: Iterable[str]) -> str:
 
 def _known(one: Rebalance) -> str:
     """``inferred: its process stopped, logs/server.log:935``."""
-    place = where(one.evidence[0]) if one.evidence else None
+    place = one.evidence[0].place if one.evidence else None
     return say("known", inferred=one.inferred, because=one.because or None, place=place)
 
 
@@ -242,7 +242,7 @@ def partitions(facts: Facts, view: RebalanceView) -> pd.DataFrame:
     rows = []
     for one in statuses(facts, view.group) if view.group else ():
         if points := view.topics.get(one.topic, {}).get(one.partition):
-            known, peak, place = percent(one.complete), number(max(map(lag, points))), where(points[-1].evidence)
+            known, peak, place = percent(one.complete), number(max(map(lag, points))), points[-1].evidence.place
             verdict = (one.status.value, clock(one.since), known, peak, number(one.lag), age(one.time_lag))
             rows.append((f"{one.topic}-{one.partition}", *verdict, place))
     return table(
@@ -272,7 +272,7 @@ def polls(view: RebalanceView) -> pd.DataFrame:
             _time(phase), NOTHING if phase.interval is None else duration(phase.interval), amount(phase.most_records),
             number(phase.work.polls), number(phase.work.records), f"{digits(each.p50 * 1000)} ms",
             f"{digits(each.p99 * 1000)} ms", f"{digits(whole.p50)} s", f"{digits(whole.p99)} s", _late(phase),
-            say("longest", seconds=longest.longest_seconds, place=where(longest.evidence)),
+            say("longest", seconds=longest.longest_seconds, place=longest.evidence.place),
         ))  # fmt: skip
     return table(
         rows,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
-from mqlab.frames import where, whether
+from mqlab.frames import whether
 from mqlab.models.draining import bounded
 from mqlab.models.mqtt import RESIDUAL
 from mqlab.mqtt.chain import chains
@@ -88,7 +88,7 @@ def away(facts: Facts) -> pd.DataFrame:
             cell("ended", how=(one.connection.ended if one.connection else None) or None),
             _known(one.queued),
             _known(one.dropped),
-            next(map(where, one.evidence[::-1]), ""),
+            next((place.place for place in one.evidence[::-1]), ""),
         )
         for one in offline_sessions(facts)
     )
@@ -105,7 +105,7 @@ def shares(facts: Facts) -> pd.DataFrame:
             off = away.get((group.broker, member.client_id)) or by_id.get(member.client_id)
             session = _session(member.session.persistent if member.session else None)
             queue = (clock(off.since), _known(off.queued), _known(off.dropped)) if off else ("", "", "")
-            rows.append((group.name, group.filter, member.client_id, session, *queue, where(member.evidence)))
+            rows.append((group.name, group.filter, member.client_id, session, *queue, member.evidence.place))
     return table(rows, "share group|filter|member|session|away since|queued|dropped|line")
 
 

@@ -12,7 +12,7 @@ from itertools import groupby
 import pandas as pd
 
 from mqlab.facts import Facts
-from mqlab.frames import NOTHING, where
+from mqlab.frames import NOTHING
 from mqlab.models.client_ids import Risk, parse, risks
 from mqlab.models.queue_allocation import Capacity, owned
 from mqlab.rocketmq.eras import Panel, Share
@@ -35,7 +35,7 @@ def people(view: GroupView) -> pd.DataFrame:
     """One row per process and stay: its id, where it is, when it came and went, and whether its id was its own."""
     rows = (
         (m.client_id, m.place, clock(stay.since), clock(stay.until), say("shared" if stay.shared else "own"),
-         where(m.evidence))
+         m.evidence.place)
         for stay in sorted(view.stays, key=lambda s: (s.since, s.member.client_id, s.member.place))
         for m in (stay.member,)
     )  # fmt: skip

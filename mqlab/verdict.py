@@ -34,6 +34,7 @@ from mqlab.words import Text, listed
 
 say = words.room("verdict")
 
+_ERRORS = ("ERROR", "FATAL")
 _BACKLOG = "backlog-"
 """How kinds of marks begin that tell of queues."""
 
@@ -195,7 +196,15 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         because = say("not-enough", why=seen[0].text if seen else _why_not(facts))
         return Verdict("undetermined", None, _with_intact(facts, because), also)
     clear = sum(_is_clear(r) for r in results.values())
-    told = say("healthy", clear=clear, traffic=change_points.traffic(facts))
+    errors = sorted((s.first_at or 0.0, s.source, s.first_line, s.lines) for s in facts.shapes if s.level in _ERRORS)
+    place = f"{errors[0][1]}:{errors[0][2]}" if errors else None
+    told = say(
+        "healthy",
+        clear=clear,
+        errors=sum(lines for *_, lines in errors),
+        place=place,
+        traffic=change_points.traffic(facts),
+    )
     return Verdict("healthy", None, _with_intact(facts, told), also)
 
 

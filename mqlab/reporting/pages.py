@@ -120,6 +120,7 @@ def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
         duration=units.duration,
         clock=units.clock,
         stamp=units.stamp,
+        where=lambda place: place.place,
         light=_light,
         incident=lambda slug: INCIDENTS[slug].title if slug in INCIDENTS else slug,
         fact=fact_words,

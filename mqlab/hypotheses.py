@@ -39,7 +39,7 @@ from mqlab.marks import (
 from mqlab.mqtt.ruled_out import MISSING, ruled_out
 from mqlab.plugins import remembered
 from mqlab.scope import LONG, RULES, anything, broker_products
-from mqlab.shared.benign_lines import STARTS, remark
+from mqlab.shared.benign_lines import STARTS
 from mqlab.sources import Role
 from mqlab.symptoms.unexplained import UNHEARD, Symptom, explained, trouble
 from mqlab.traces import traces
@@ -264,10 +264,9 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str],
     lines = sum(c.lines for c in facts.coverage)
     start = words().get(started[0].kind, started[0].kind) if started else None
     loud = [s for s in facts.shapes if s.level in _LOUD]
-    remarks = sum(s.lines for s in loud if s.level == "WARN" and remark(facts, s))
     leveled = any(s.level for s in facts.shapes)
     mild = leveled and not (loud or any(_SAYS_LOUD.search(e.first.text) for e in facts.episodes))
-    told = say("quiet", start=start, lines=lines, remarks=remarks, beside=beside, mild=mild)
+    told = say("quiet", start=start, lines=lines, warns=sum(s.lines for s in loud), beside=beside, mild=mild)
     ours = {slug for slug, incident in INCIDENTS.items() if not systems or systems & incident.anywhere}
     open_ = [(slug, result.missing) for slug, result in results.items() if result.missing and slug in ours]
     unchecked = next(((slug, missing) for slug, missing in open_ if not results[slug].silent), None)

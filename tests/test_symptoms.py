@@ -230,3 +230,10 @@ def test_a_truncation_that_a_client_saw_is_accounted_for_by_an_unclean_election_
     assert len(symptoms(seen)) == 1
     assert symptoms(seen, findings=[finding("unclean-election-loss", 250, 280)]) == []
     assert len(symptoms(seen, findings=[finding("session-timeout", 250, 280)])) == 1
+
+
+def test_a_brokers_start_accounts_for_what_its_clients_wait_for_and_for_nothing_else():
+    started = episode("rocketmq-broker-started", 900, "logs/broker-a/broker.log", system="rocketmq")
+    source = CLIENT.source
+    for text, count in (("connection refused", 0), ("the till is locked by its drawer", 1)):
+        assert len(symptoms(CLIENT, started, shapes=[shape("ERROR", text, 905, 910, source=source)])) == count

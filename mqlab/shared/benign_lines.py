@@ -74,6 +74,13 @@ below it is what tells.
 MQTT's: Node-RED frames its remarks about nodes for other hosts; paho Go begins with an empty store, and tells of the
 end of every connection, its own good-bye included.
 """
+_WAITS = re.compile(
+    r"connect|refus|reset|clos|unavailable|not (?:available|ready|exist|found)|unknown|unreachable|resolv|lookup|leader"
+    r"|coordinator|metadata|route|time[- ]?d?[- ]?out|expired|retr|rebalanc|heart ?beat|EOF|broken pipe"
+    r"|interrupt|bootstrap|pull|fetch|send",
+    re.IGNORECASE,
+)
+"""Words of what waits for a broker that is not there yet, or not any more."""
 _ANSWER = re.compile(r"response to /|write response\[|RemotingCommand \[code=")
 """RocketMQ's answers for clients that have gone."""
 _REFUSAL = re.compile(r"busy|disk (?:is )?full|flow control|SYSTEM_ERROR|not available", re.IGNORECASE)
@@ -92,6 +99,8 @@ class Starts:
     """Of clients, by the folder of their log."""
     brokers: frozenset[str]
     """Logs of brokers and name servers."""
+    printed_by_brokers: frozenset[str]
+    """Logs of brokers of all kinds: what clients say around their start is only what waits for it."""
     servers: tuple[float, ...]
     """Those of servers: a server that waits for another one waits for no client that starts."""
 
@@ -112,6 +121,8 @@ class Starts:
         Who *worked* at a moment between had got over that start: it explains nothing of what came later.
         """
         if shape.first_at is None or shape.last_at is None:
+            return False
+        if isinstance(shape, Shape) and shape.source not in self.printed_by_brokers and not _WAITS.search(shape.shape):
             return False
         known = [*self.every, *self._clients(shape.source)] if known is None else known
         return all(any(_near(at, start, worked) for start in known) for at in (shape.first_at, shape.last_at))
@@ -166,6 +177,7 @@ def starts(facts: Facts) -> Starts:
         tuple(e.first_at or 0.0 for e in every),
         {place: tuple(moments) for place, moments in own.items()},
         facts.logs_of("rocketmq", Role.BROKER_LOG),
+        frozenset(c.source for c in facts.coverage if c.role is Role.BROKER_LOG),
         tuple(e.first_at or 0.0 for e in every if e.source not in clients),
     )
 

@@ -16,7 +16,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import Evidence, Finding, Result
 from mqlab.kafka.lives import lives
-from mqlab.known_errors import PREFIX, known_errors, of_class, words
+from mqlab.known_errors import PREFIX, KnownError, known_errors, of_class, words
 from mqlab.mqtt import ends
 from mqlab.plugins import remembered
 from mqlab.rocketmq.members import HEARTBEATS
@@ -52,7 +52,7 @@ WORDED = "worded-"
 """What the kind of lines begins with that nobody knows but whose words tell of a class (``wordings.toml``)."""
 OF_ANYTHING = ("long-pauses", "tool-error")
 """How kinds begin that tell of a class whatever software the material is of."""
-_GENERAL = ("send-failed", "tool-error")
+GENERAL = ("send-failed", "tool-error")
 """Events whose lines may name their cause behind it."""
 _AGAIN = {
     "coordinator-lost": 3, "no-controller": 3, "heartbeat-failed: rebalanc": 3, "replica-fetch-failed": 3,
@@ -100,12 +100,18 @@ def signs(slug: str) -> frozenset[str]:
     return frozenset((WORDED + slug, *INCIDENTS[slug].signs, *known))
 
 
+def meaning(episode: Episode) -> KnownError | None:
+    """The known error that an event is: of its kind, or the reason of a line that says no more than that it failed."""
+    errors = known_errors().values()
+    if episode.kind in GENERAL:
+        return next((error for error in errors if error.contains and _names(error.kind, episode)), None)
+    own = (error for error in errors if error.kind == episode.kind)
+    return next((error for error in own if error.says(episode.reason, episode.first.text)), None)
+
+
 def _is_said(episode: Episode) -> bool:
     """The table of known errors does not leave it out."""
-    if episode.kind in _GENERAL:
-        return True
-    errors = [error for error in known_errors().values() if error.kind == episode.kind]
-    return any(error.says(episode.reason, episode.first.text) for error in errors)
+    return episode.kind in GENERAL or meaning(episode) is not None
 
 
 def complaints(facts: Facts) -> tuple[Shape, ...]:
@@ -136,7 +142,7 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         kind, _, reason = sign.lower().partition(": ")
         classes = (*trouble().get(sign, ()), *(slug for slug in INCIDENTS if sign in signs(slug)))
         told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
-        told += [e for e in facts.of_kind(*_GENERAL) if kind.startswith(PREFIX) and _names(kind, e)]
+        told += [e for e in facts.of_kind(*GENERAL) if kind.startswith(PREFIX) and _names(kind, e)]
         told = [
             e
             for e in told

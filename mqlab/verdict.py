@@ -196,8 +196,8 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         because = say("not-enough", why=seen[0].text if seen else _why_not(facts))
         return Verdict("undetermined", None, _with_intact(facts, because), also)
     clear = sum(_is_clear(r) for r in results.values())
-    errors = sorted((s.first_at or 0.0, s.source, s.first_line, s.lines) for s in facts.shapes if s.level in _ERRORS)
-    place = f"{errors[0][1]}:{errors[0][2]}" if errors else None
+    errors = sorted((s.source, s.first_line, s.lines) for s in facts.shapes if s.level in _ERRORS)
+    place = f"{errors[0][0]}:{errors[0][1]}" if errors else None
     told = say(
         "healthy",
         clear=clear,

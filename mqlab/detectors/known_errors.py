@@ -72,10 +72,17 @@ _ANSWERS = {_RAISED: _CLEARED, _LOST: _ANSWERED, "error:kafka-controller-cannot-
 _LEVEL = re.compile(r"\b(?:(TRACE|DEBUG|INFO|NOTICE)|WARN|ERROR|FATAL|SEVERE|CRITICAL)", re.IGNORECASE)
 _HEAD = 80
 """Characters within which a line tells its level: behind a moment and the name of a thread or host."""
-NO_WAITING = frozenset({
-    "authentication-failed", "authorization-denied", "certificate-untrusted", "disk-full", "log-corrupt",
-    "resource-limit", "throttled",
-})  # fmt: skip
+NO_WAITING = frozenset(
+    {
+        "authentication-failed",
+        "authorization-denied",
+        "certificate-untrusted",
+        "disk-full",
+        "log-corrupt",
+        "resource-limit",
+        "throttled",
+    }
+)
 """Classes that are none of what a process meets while others are not up yet."""
 _WORST = frozenset({"startup-failure", "disk-full", "quorum-lost", "log-corrupt"})
 """Classes whose fatal errors stop a broker or lose data."""

@@ -114,9 +114,17 @@ LEVEL = (
 """Erlang's brokers (EMQX, VerneMQ, RabbitMQ) write ``[warning]``; their levels that complain of nothing say no more
 than that."""
 SAME = {
-    "SEVERE": "ERROR", "CRITICAL": "ERROR", "warn": "WARN", "warning": "WARN", "err": "ERROR", "error": "ERROR",
-    "crit": "ERROR", "critical": "ERROR", "alert": "FATAL", "emergency": "FATAL",
-}  # fmt: skip
+    "SEVERE": "ERROR",
+    "CRITICAL": "ERROR",
+    "warn": "WARN",
+    "warning": "WARN",
+    "err": "ERROR",
+    "error": "ERROR",
+    "crit": "ERROR",
+    "critical": "ERROR",
+    "alert": "FATAL",
+    "emergency": "FATAL",
+}
 RDKAFKA = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")
 """Levels by syslog's numbers from 0."""
 

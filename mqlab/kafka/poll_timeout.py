@@ -330,7 +330,9 @@ def _members(facts: Facts, group: str, since: float, until: float) -> set[str]:
     living = {o.client_id for o in lives(facts, group) if (o.since or since) <= until and (o.until or until) >= since}
     lines = own_lines(facts, group, "partitions-assigned", "join-completed", "sync-completed")
     listed = {
-        p.client_id for p in facts.positions if p.group == group and p.client_id and since <= (p.at or 0.0) <= until
+        p.client_id
+        for p in facts.positions
+        if p.group == group and p.client_id and p.at is not None and since <= p.at <= until
     }
     return living | listed | {client for e, client in lines if since <= (e.first_at or 0.0) <= until}
 

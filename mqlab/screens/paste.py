@@ -23,7 +23,7 @@ from mqlab.facts import Episode, Facts, span
 from mqlab.findings import Evidence
 from mqlab.hypotheses import Hypothesis
 from mqlab.known_errors import KnownError, known_errors
-from mqlab.marks import complaints
+from mqlab.marks import GENERAL, complaints, meaning
 from mqlab.rows import Shape
 from mqlab.screens.rows import proof, row
 from mqlab.shared.benign_lines import WORKS
@@ -43,8 +43,6 @@ _LONGEST = 4
 """Rows of the screen that a line of the paste may take."""
 _REASON = re.compile(r"\s*(?:Caused by: |Exception in thread \"[^\"]*\" )?(?:[\w$]+\.)*[\w$]+(?:Exception|Error)\b")
 """How a line begins that names an exception: the reason of the line above it."""
-_GENERAL = ("send-failed", "tool-error")
-"""Events whose lines may be a known error."""
 _WELL = (*WORKS, "recovered", "alarm-cleared", "broker-answers", "broker-started", "rocketmq-broker-started")
 """Events that say that something works."""
 
@@ -89,9 +87,8 @@ def paste_screen(facts: Facts, diagnosis: Diagnosis, tz: tzinfo = UTC) -> str:
 def _of_lines(facts: Facts) -> Iterator[Told]:
     """Each known error in the lines."""
     every: dict[KnownError, list[Episode]] = {}
-    errors = known_errors().values()
-    for episode in facts.of_kind(*_GENERAL, *{error.kind for error in errors}):
-        if (error := next((e for e in errors if _is(e, episode)), None)) is not None:
+    for episode in facts.of_kind(*GENERAL, *{error.kind for error in known_errors().values()}):
+        if (error := meaning(episode)) is not None:
             every.setdefault(error, []).append(episode)
     known = {e.first.line for episodes in every.values() for e in episodes}
     for error, episodes in every.items():
@@ -107,12 +104,6 @@ def _of_lines(facts: Facts) -> Iterator[Told]:
             error.hinted((*(f"{e.reason or ''} {e.first.text}" for e in episodes), *(shape.sample for shape in below))),
             _reason(below, known),
         )
-
-
-def _is(error: KnownError, episode: Episode) -> bool:
-    if episode.kind in _GENERAL and error.kind != episode.kind:
-        return bool(error.contains) and re.search(error.contains, episode.first.text) is not None
-    return error.kind == episode.kind and error.says(episode.reason, episode.first.text)
 
 
 def _below(facts: Facts, source: str, head: int) -> Iterator[Shape]:

@@ -134,13 +134,10 @@ def _name(log: _Log, *, alone: bool) -> str:
 
 def _gave_up(facts: Facts, before: Episode, after: Episode) -> bool:
     """It ended while it started, by an error that its log names: that start failed, and nobody died."""
-    failed = facts.of_kind(*of_class("startup-failure"))
-    return before.kind not in _SERVING and any(
-        one.source == before.source
-        and (one.last_at or 0.0) >= (before.first_at or 0.0)
-        and (one.first_at or 0.0) <= (after.first_at or 0.0)
-        for one in failed
-    )
+    begin, end = _moment(before)[0], _moment(after)[0]
+    failed = [one for one in facts.of_kind(*of_class("startup-failure")) if one.source == before.source]
+    dated = [(one.first_at, one.last_at) for one in failed if one.first_at is not None and one.last_at is not None]
+    return before.kind not in _SERVING and any(first <= end and last >= begin for first, last in dated)
 
 
 def _apart(before: Episode, after: Episode) -> bool:

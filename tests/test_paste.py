@@ -185,3 +185,11 @@ def test_a_refused_connect_is_no_connection_that_was_lost(tmp_path):
     facts = opened([file], tmp_path / "scratch")
     assert sum(one.count for one in facts.of_kind("connection-lost")) == 1
     assert sum(one.count for one in facts.of_kind("error:mqtt-connack-refused")) == 3
+
+
+def test_two_dated_records_with_one_cause_each_are_two(tmp_path):
+    record = "2026-03-09 09:1{}:01,120 ERROR stock\nCaused by: java.sql.SQLException: No suitable driver found for jdbc:mysql://db/stock\n"
+    file = tmp_path / "connect.log"
+    file.write_text("".join(record.format(minute) for minute in range(3)))
+    facts = opened([file], tmp_path / "scratch")
+    assert sum(one.count for one in facts.of_kind("error:jdbc-driver-missing")) == 3

@@ -136,7 +136,8 @@ class LogReader:
             if found:
                 when = self._when(batch, place, line)
                 is_record = batch.headers.second[place] >= 0 or (when is None and _LEVEL.match(line.text))
-                is_new = self._is_new(line, found, own=of_broker or bool(is_record))
+                head = batch.first + int(batch.dated[place]) if batch.dated[place] >= 0 else None
+                is_new = self._is_new(line, found, head, own=of_broker or bool(is_record))
                 self._settings(self._blocks.header(line.text, when))
                 if is_new and piece.own:
                     rows = log_events.rows(line.text, found)
@@ -208,10 +209,14 @@ class LogReader:
         severe, plain = self._any_level or bool(batch.severe[place]), bool(batch.headers.plain[place])
         return signatures.select(text, numbers, severe=severe, is_plain=plain), said is not None
 
-    def _is_new(self, line: Line, found: Found, *, own: bool) -> bool:
-        """Whether the line is not only what its record, or the line before, has said; a line of its *own* record is."""
+    def _is_new(self, line: Line, found: Found, head: int | None, *, own: bool) -> bool:
+        """Whether the line is not only what its record, or the line before, has said; a line of its *own* record is.
+
+        *head* is the number of the dated line that its record begins with, None where it lies in an earlier piece.
+        """
         kind = SIGNATURES[found.number].kind
         apart = line.number - self._line
+        own = own or (head is not None and head > self._line)
         again = self._kind == kind and apart <= (_CAUSED if line.text.startswith("Caused by") else 1) and not own
         told = self._kind is not None and self._kind == _SAID_BY.get(kind) and apart == 1
         self._kind, self._line = None if kind == application_log.BATCH else kind, line.number

@@ -223,12 +223,17 @@ def _not_shown(facts: Facts, lead: Told | None) -> Iterator[str]:
     gaps = [
         None if scope.systems(facts) else say("system"),
         say("when") if all(c.last_at is None for c in facts.coverage) else None,
-        say("after") if lead is not None and _is_last(facts, lead) else None,
+        say("after") if lead is not None and not _ends(lead) and _is_last(facts, lead) else None,
         say("broker") if roles & {Role.CLIENT_LOG, Role.APPLICATION_LOG} and Role.BROKER_LOG not in roles else None,
         say("client") if Role.BROKER_LOG in roles and Role.CLIENT_LOG not in roles else None,
     ]
     if shown := [gap for gap in gaps if gap]:
         yield from row("NOT HERE", say("not-shown", gaps=shown), 2)
+
+
+def _ends(lead: Told) -> bool:
+    """It ends what it befalls: nothing goes on."""
+    return lead.error is not None and lead.error.fatal
 
 
 def _is_last(facts: Facts, lead: Told) -> bool:

@@ -188,8 +188,7 @@ FIGURES: tuple[Figure, ...] = (
         lost_records=lambda t: t["acked_records_removed_from_the_log"],
         acknowledged_records=lambda t: t["ids_acked"],
     ),
-    Figure("kafka-delivery-04", "reprocess-duplicates", "duplicated_records", lambda t: t["duplicate_receptions"], 0.2,
-           "10 of the 54 were received at another offset: the producer stored them twice"),
+    *_rows("kafka-delivery-04", "reprocess-duplicates", duplicated_records=lambda t: t["duplicate_receptions"]),
     *_rows("kafka-delivery-05", "retention-loss", lost_records=lambda t: t["records_in_gaps"]),
     *_rows("kafka-delivery-05", "consumer-offline", peak_lag=_lag),
     *_rows(

@@ -26,6 +26,12 @@ say = words.room(INCIDENT)
 SOON = 300.0
 """Seconds between two hand-overs of one id that are no two deploys: a supervisor's longest wait (CrashLoopBackOff of
 Kubernetes)."""
+_STEADY = 3
+"""Fencings from which their pace is known."""
+_PERIODS = 4
+"""Times that pace without another one from which it is over. Judgement, no default behind it."""
+_SHORT = 20.0
+"""Seconds of quiet at least: who was fenced starts again within seconds, and its group takes some more to form."""
 QUIET = 120.0
 """Seconds without a further fencing after which it is over, at least. Judgement, no default behind it."""
 _SHOWN = 4
@@ -93,9 +99,11 @@ def _period(fenced: Fencing) -> float:
 
 
 def _goes_on(facts: Facts, fenced: Fencing) -> bool:
+    """The material ends before the next fencing would have come, by the pace of those that were seen."""
     last = facts.covered_until() or fenced.at[-1]
-    usual = 2 * _period(fenced) if len(fenced.at) > 1 else 0.0
-    return last - fenced.at[-1] < max(QUIET, usual) and not _given_up(facts, fenced)
+    usual = _PERIODS * _period(fenced) if len(fenced.at) > 1 else 0.0
+    rest = max(_SHORT, usual) if len(fenced.at) >= _STEADY else max(QUIET, usual)
+    return last - fenced.at[-1] < rest and not _given_up(facts, fenced)
 
 
 def _given_up(facts: Facts, fenced: Fencing) -> bool:

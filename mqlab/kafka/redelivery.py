@@ -25,6 +25,7 @@ from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import ONCE, Behind, Trigger
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Delivery
+from mqlab.shared.actors import base_name
 from mqlab.shared.queues import TOGETHER
 from mqlab.words import Text
 
@@ -282,10 +283,16 @@ Listed = tuple[float, Position]
 
 
 def _fallen(rows: Sequence[Position]) -> Iterator[tuple[Listed, Listed]]:
-    """The last listing before a committed offset went back, and the first one after that."""
+    """The last listing before a committed offset went back, and the first one after that.
+
+    Commands of one snapshot tell of one moment; the same command again tells of a later one.
+    """
     listed = [(p.at, p) for p in rows if p.end is not None and p.at is not None]
     for (since, one), (until, two) in pairwise(listed):
-        if (two.committed or 0) < (one.committed or 0) and until - since > TOGETHER:
+        apart = until - since > TOGETHER or (
+            one.source != two.source and base_name(one.source) == base_name(two.source)
+        )
+        if (two.committed or 0) < (one.committed or 0) and apart:
             yield (since, one), (until, two)
 
 

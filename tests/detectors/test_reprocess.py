@@ -228,11 +228,11 @@ def test_what_was_committed_long_before_the_change_was_not_handed_out_for_it():
 
 
 def listed(**offsets):
-    """Listings of the group: committed offset by second (``s112=2000``)."""
-    rows = [(int(second[1:]), offset) for second, offset in offsets.items()]
+    """Listings of the group: committed offset by second (``s112=2000``), by another command with ``t``."""
+    rows = [(int(second[1:]), {"s": "groups", "t": "members"}[second[0]], offset) for second, offset in offsets.items()]
     return [
-        Position(at(s), GROUP, TOPIC, "0", offset, 3000, None, None, None, None, f"offsets/groups.{s}.txt", 2, "")
-        for s, offset in rows
+        Position(at(s), GROUP, TOPIC, "0", offset, 3000, None, None, None, None, f"offsets/{name}.{s}.txt", 2, "")
+        for s, name, offset in rows
     ]
 
 
@@ -242,7 +242,8 @@ def listed(**offsets):
         (listed(s60=900, s112=2000, s124=1100), 900),
         (listed(s60=900, s112=1500, s124=1100), 400),  # no more than what lies between the two offsets
         (listed(s60=900, s112=1100, s124=1100, s140=2000), 0),  # a crash: what was handled had not been committed
-        (listed(s60=900, s118=1200, s124=1100), 0),  # within one snapshot: two commands, in whatever order
+        (listed(s60=900, t118=1200, s124=1100), 0),  # within one snapshot: two commands, in whatever order
+        (listed(s60=900, s118=1200, s124=1100), 100),  # the same command again
         (listed(s60=900, s90=400, s112=1100, s124=1100), 0),  # it went back before they were handled at all
         (listed(s60=900, s112=1100, s130=2000, s150=900), 0),  # and after they were handled again
         (commits(60, 112, 124), 0),

@@ -155,3 +155,12 @@ def test_one_client_id_in_two_processes_is_harmless():
 
 def test_without_logs_it_is_not_checked():
     assert detect(facts()).missing == (say("no-logs"),)
+
+
+def test_it_is_over_after_four_times_the_pace_of_its_fencings():
+    def ongoing(end):
+        logs = (log("clients/a.log"), log("clients/b.log"), log("logs/server.log", "kafka-broker-log", last=end))
+        (one,) = detect(facts(runs("a"), runs("b"), TURNS, [replace(each, last_at=at(end)) for each in logs])).findings
+        return one.ongoing
+
+    assert [ongoing(end) for end in ("10:04", "10:05")] == [True, False]

@@ -74,7 +74,8 @@ broker-a/0 60   99 10:00 1    1     -
     (row,) = one.groups
     assert (row.handled, row.pending, row.unknown, one.outcome) == (60, 30, 10, Outcome.IN_LOG)
     assert one.statement == (
-        "100 acknowledged; 30 wait for order_sync, neither handled nor committed. Nothing was lost from the log. "
+        "100 acknowledged; 30 are past the last known committed offset of order_sync, and in no ledger of it. "
+        "Nothing was lost from the log. "
         "Unknown whether order_sync handled 10 of the messages before its position."
     )
 

@@ -225,7 +225,7 @@ def _amount(losses: Sequence[Loss]) -> dict[str, Value]:
 
 
 def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
-    """What groups left out, then what only waits for them."""
+    """What groups left out, then what lies past their positions."""
     for name, rows in by_group.items():
         if skipped := sum(row.by_hand for row in rows):
             yield say("by-hand", group=name, skipped=skipped)
@@ -235,7 +235,8 @@ def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
             yield say("earlier", group=name, earlier=earlier)
     for name, rows in by_group.items():
         if pending := sum(row.pending or 0 for row in rows):
-            yield say("pending", group=name, pending=pending)
+            noted = all(row.handled is not None for row in rows if row.pending)
+            yield say("pending", group=name, pending=pending, noted=noted)
 
 
 def _failed(log: Sequence[LogRow]) -> Iterator[str]:

@@ -1,11 +1,11 @@
-"""What a paste says: up to some fifty lines, on standard input or in one small file.
+"""What a paste says: up to sixty lines, on standard input or in one small file.
 
 A paste shows a moment of one side; nothing is clear, over or ruled out by it. So the screen says what the lines mean,
 what they do not show, which causes there are and what speaks for each, how to tell, and what to gather::
 
     PASTE    6 lines: log of a broker (kafka); 14:54:38 UTC, 2026-03-09
-    SAYS     startup-failure: The process stops with a fatal error. (twice)
-             -:2  "… Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)"
+    SAYS     startup-failure: Another process holds the lock of the broker's log directory.
+               -:3  org.apache.kafka.common.KafkaException: Failed to acquire lock on file .lock in /var/lib/kafka. …
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from mqlab.words import room
 say = room("paste")
 
 LINES = 60
-"""Lines of a paste: some fifty, as people copy them out of a terminal or a ticket. Judgement, nothing hangs on it but
-which screen is shown."""
+"""Lines of a paste, as people copy them out of a terminal or a ticket. Judgement, nothing hangs on it but which screen
+is shown."""
 _SAID = 3
 _CAUSES = 2
 _SIGNS = 2

@@ -106,7 +106,7 @@ _GROUPS: tuple[Signature, ...] = (
     Signature(
         "static-member-replaced",
         begins=r"Static member with groupInstanceId=(?P<reason>\S+) and unknown member id joins"
-        r"(?: group (?P<group>\S+))?",
+        r"(?: group (?P<group>\S+))?(?: in \w+ state)?\. Replacing ",
         also=_MEMBER,
     ),
     Signature(
@@ -122,7 +122,9 @@ _GROUPS: tuple[Signature, ...] = (
     Signature(
         "member-joined",
         begins=r"(?:Dynamic [Mm]ember with unknown member id joins group (?P<group>\S+)"
-        r"|Pending dynamic member with id (?P<member_id>.+) joins group (?P<group2>\S+))"
+        r"|Pending dynamic member with id (?P<member_id>.+) joins group (?P<group2>\S+)"
+        r"|Static member with groupInstanceId=\S+ and unknown member id joins group (?P<group3>\S+)"
+        r"(?= in \w+ state\. Created ))"
         r"(?: in (?P<reason>\w+) state)?",
         also=_MEMBER,
     ),

@@ -40,6 +40,7 @@ BROKER = (
     ("member-left", f"{NEW}[GroupId g] Member {J} left the consumer group. (org.apache.kafka.x)", "g", J, None, None),
     ("member-left", f"{NEW}[GroupId g] Static Member {J} with instance id i temporarily left the consumer group. (org.apache.kafka.x)", "g", J, None, None),
     ("member-joined", f"{OLD}Dynamic Member with unknown member id joins group g in Empty state. Created a new member id {U} for this member and add to the group. {COORDINATOR}", "g", U, None, "Empty"),
+    ("member-joined", f"{OLD}Static member with groupInstanceId=i and unknown member id joins group g in Empty state. Created a new member id {U} for this member and add to the group. {COORDINATOR}", "g", U, None, "Empty"),
     ("member-joined", f"{NEW}Pending dynamic member with id {U} joins group g in Stable state. Adding to the group now. (org.apache.kafka.x)", "g", U, None, "Stable"),
     ("member-joined", f"{NEW}[GroupId g] Member {J} joins the consumer group using the consumer protocol. (org.apache.kafka.x)", "g", J, None, "consumer"),
     ("group-epoch-bumped", f"{NEW}[GroupId g] Bumped group epoch to 7 with metadata hash 1. (org.apache.kafka.x)", "g", None, 7, None),

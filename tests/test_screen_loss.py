@@ -23,13 +23,13 @@ def counted(**measures):
         (
             (FAILOVER,),
             "orders: 1,562 of 33,002 acknowledged lost in the log (acks1-failover-loss; partition 0 at offsets 1,032 "
-            "to 2,593), 4,440 not yet handled by sink",
+            "to 2,593), 4,440 in no ledger of sink",
         ),
         (
             (MIXED,),
             f"{HOSTILE}: about 110 (≥ 100, ≤ 120) of ≥ 490 acknowledged lost by group billing (retention-loss; "
             "partition 0 at offsets 10 to 119), ≥ 4 (≤ 9) lost by group billing (not explained by this audit; "
-            "partition 0), 190 not yet handled by audit, 7 doubled in the log",
+            "partition 0), 190 in no ledger of audit, 7 doubled in the log",
         ),
         (
             (SETTINGS_ONLY,),

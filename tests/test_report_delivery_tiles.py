@@ -62,7 +62,9 @@ def test_what_only_the_log_is_known_to_have_kept_is_not_told_of_its_readers(of):
 def test_copies_of_which_nobody_knows_what_was_acknowledged_are_no_proof_that_nothing_was_lost(of):
     copied = replace(FAILOVER, losses=(), outcome=Outcome.DOUBLED, missing=("the producers' ledger",))
     assert of((copied,))[-1] == "NOT CHECKED loss (the material cannot say: orders) #not-checked"
-    assert next(sentences([copied])).startswith("orders: CANNOT SAY (missing: the producers' ledger), 4,440 not yet")
+    assert next(sentences([copied])).startswith(
+        "orders: CANNOT SAY (missing: the producers' ledger), 4,440 in no ledger"
+    )
 
 
 def test_what_no_audit_can_say_was_not_checked(of):

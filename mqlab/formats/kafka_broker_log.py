@@ -121,11 +121,11 @@ _GROUPS: tuple[Signature, ...] = (
     ),
     Signature(
         "member-joined",
-        begins=r"(?:Dynamic [Mm]ember with unknown member id joins group (?P<group>\S+)"
-        r"|Pending dynamic member with id (?P<member_id>.+) joins group (?P<group2>\S+)"
+        begins=r"(?:(?:Dynamic [Mm]ember with unknown member id joins group (?P<group>\S+)"
+        r"|Pending dynamic member with id (?P<member_id>.+) joins group (?P<group2>\S+))"
+        r"(?: in (?P<reason>\w+) state)?"
         r"|Static member with groupInstanceId=\S+ and unknown member id joins group (?P<group3>\S+)"
-        r"(?= in \w+ state\. Created ))"
-        r"(?: in (?P<reason>\w+) state)?",
+        r" in (?P<reason2>\w+) state\. Created )",
         also=_MEMBER,
     ),
     Signature(

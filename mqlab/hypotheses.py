@@ -5,7 +5,7 @@ events that a class accounts for or prints itself (the catalogue), and what its 
 says it:
 
     Most likely session-timeout (members expelled after session.timeout.ms without a heartbeat, 2 times: console-1), or
-    rolling-restart. To tell: the consumers' logs.
+    rolling-restart.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ def stands(hypothesis: Hypothesis) -> bool:
 
 
 def sentence(ranked: Sequence[Hypothesis]) -> str:
-    """The hypotheses in two sentences; empty where there is none."""
+    """The hypotheses in one sentence; empty where there is none."""
     if not ranked:
         return ""
     first, *others = ranked
@@ -312,7 +312,6 @@ def sentence(ranked: Sequence[Hypothesis]) -> str:
         incident=first.incident,
         why=first.explains[0],
         others=[one.incident for one in others] or None,
-        missing=first.settle[0].missing if first.settle else None,
     )
 
 

@@ -131,11 +131,11 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
 
 
 def _hypotheses(verdict: Verdict) -> Iterator[str]:
-    """Each with its share of the lines, what proves it, what speaks against it, and how to tell."""
+    """Each with what proves it, what speaks against it, and how to tell."""
     shown: set[Evidence] = set()
     for hypothesis in verdict.hypotheses:
         signs, calm = hypothesis.explains[:2], hypothesis.incident == "healthy"
-        told = say("hypothesis", incident=hypothesis.incident, calm=calm, share=hypothesis.weight, signs=signs)
+        told = say("hypothesis", incident=hypothesis.incident, calm=calm, signs=signs)
         yield from row("MAYBE", told, 2)
         fresh = [evidence for evidence in hypothesis.evidence[:2] if evidence not in shown]
         shown.update(fresh)

@@ -9,8 +9,6 @@ from mqlab import __version__, hypotheses, scope, selfcheck, settings_audit, str
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.clocks.offsets import ERROR
-from mqlab.delivery.audit import audits
-from mqlab.delivery.path import intact
 from mqlab.detectors import DETECTORS
 from mqlab.diagnosis import DISMISSED, Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Facts, span
@@ -20,7 +18,6 @@ from mqlab.logs import explosion
 from mqlab.marks import complaints
 from mqlab.mqtt.chain import ways
 from mqlab.mqtt.chain_apart import explained
-from mqlab.mqtt.chain_stages import GONE
 from mqlab.narrowing import narrowed
 from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
 from mqlab.repairs import after_its_end, with_repairs
@@ -183,7 +180,7 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
     if left:
         open_ = [s for s in left if s.kind != UNHEARD]
         told = say("unexplained", symptoms=len(open_), first=open_[0].text) if open_ else ""
-        return Verdict("undetermined", None, _with_intact(facts, told), also)
+        return Verdict("undetermined", None, told, also)
     # Queues that stand still are symptoms of their own, where they do so for long enough.
     seen = [m for m in hypotheses.traced(facts, findings) if m.kind in trouble() and not m.kind.startswith(_BACKLOG)]
     known = scope.enough(facts, results) and not seen
@@ -191,10 +188,10 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
     if visible is not None:
         others = tuple(f.id for f in findings if f is not visible)
         statement = listed([visible.statement, *(() if known else (say("not-all"),))], " ")
-        return Verdict(visible.incident, visible.certainty, _with_intact(facts, statement), others)
+        return Verdict(visible.incident, visible.certainty, statement, others)
     if not known:
         because = say("not-enough", why=seen[0].text if seen else _why_not(facts))
-        return Verdict("undetermined", None, _with_intact(facts, because), also)
+        return Verdict("undetermined", None, because, also)
     clear = sum(_is_clear(r) for r in results.values())
     errors = sorted((s.source, s.first_line, s.lines) for s in facts.shapes if s.level in _ERRORS)
     place = f"{errors[0][0]}:{errors[0][1]}" if errors else None
@@ -205,13 +202,7 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         place=place,
         traffic=change_points.traffic(facts),
     )
-    return Verdict("healthy", None, _with_intact(facts, told), also)
-
-
-def _with_intact(facts: Facts, told: str) -> str:
-    """What is *told*, and which topics are known to have lost nothing, if nothing was lost on its way to them."""
-    gone = any(gap.where in GONE and gap.low for way in ways(facts) for gap in way.gaps)
-    return listed(filter(None, (told, "" if gone else intact(audits(facts)))), " ")
+    return Verdict("healthy", None, told, also)
 
 
 def _weighed(
@@ -230,7 +221,7 @@ def _weighed(
         hypotheses.sentence(ranked),
         scope.ungathered(facts),
         _read(facts, ranked),
-        verdict.statement,
+        "" if ranked and left else verdict.statement,
     )
     return replace(verdict, statement=listed(filter(None, told), " "), hypotheses=ranked)
 

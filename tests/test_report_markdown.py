@@ -78,7 +78,7 @@ def test_no_name_breaks_out_of_the_table_of_moments(hostile):
     assert tags(html) <= {
         "h1", "h2", "p", "ul", "li", "strong", "em", "code", "table", "thead", "tbody", "tr", "th", "td", "br",
     }  # fmt: skip
-    rows = re.findall(r"<tr>(.*?)</tr>", html.partition("<h2>Actions</h2>")[0], re.DOTALL)
+    rows = re.findall(r"<tr>(.*?)</tr>", html.partition("<h2>Further actions</h2>")[0], re.DOTALL)
     assert {len(re.findall(r"<t[hd]\b", row)) for row in rows} == {2}
 
 
@@ -117,10 +117,10 @@ def test_the_whole_has_the_sections_and_sentences_of_the_page():
     text = words(RENDERED(markdown.whole(one)))
 
     assert re.findall(r"^## (.*)", markdown.whole(one), re.MULTILINE) == [
-        "Summary", "Impact", "Root cause", "What happened when", "Also found", "What went well",
-        "What was noticed late or went badly", "Actions", "Open questions", "Coverage", "Evidence",
+        "Impact", "Root cause", "What happened when", "Also found", "Further actions", "Open questions", "Coverage",
+        "Evidence",
     ]  # fmt: skip
-    told = [*one.story.summary, *(effect.text for effect in one.story.impact), *one.story.noticed.well]
+    told = [*one.story.summary, *(effect.text for effect in one.story.impact)]
     told += [question.text for question in one.story.questions]
     assert [sentence for sentence in told if " ".join(sentence.split()) not in text] == []
 

@@ -248,7 +248,7 @@ def test_the_contents_list_names_each_section_that_is_shown_in_its_order():
     shown = re.findall(r'<(?:section|details)[^>]* id="([^"]+)"', text.partition("</nav>")[2])
 
     assert linked == [
-        "story", "impact", "causes", "story-timeline", "noticed", "noticed", "actions", "open", "ledger", "evidence",
+        "impact", "causes", "story-timeline", "actions", "open", "ledger", "evidence",
         "changes", "not-checked", "coverage",
     ]  # fmt: skip
     assert [one for one in shown if one in linked] == list(dict.fromkeys(linked))

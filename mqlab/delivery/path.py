@@ -323,13 +323,6 @@ def leaves_open(audit: Audit) -> bool:
     return audit.outcome is Outcome.UNKNOWN or (audit.outcome is Outcome.DOUBLED and bool(audit.missing))
 
 
-def intact(audits: Sequence[Audit]) -> str:
-    """What became of topics that are known to have lost nothing; empty where there are none."""
-    known = [audit for audit in audits if audit.outcome in (Outcome.COMPLETE, Outcome.IN_LOG)]
-    told = [say("intact", topic=audit.topic, statement=audit.statement) for audit in by_gravity(known)[:_SHOWN]]
-    return say("all-intact", told=tuple(told), more=max(0, len(known) - _SHOWN)) if known else ""
-
-
 def sentences(audits: Sequence[Audit], tz: tzinfo = UTC) -> Iterator[str]:
     """Each topic in half a sentence, the worst first."""
     worst = by_gravity(audits)[:_SHOWN]

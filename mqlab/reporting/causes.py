@@ -14,6 +14,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence
+from mqlab.headline import cause
 from mqlab.reporting.course import Step
 from mqlab.reporting.evidence import Dossier, harmful
 
@@ -61,8 +62,9 @@ def _triggers(steps: Sequence[Step]) -> Iterator[Link]:
 
 
 def _mechanism(lead: Dossier) -> Link:
+    """In a few words: the statement stands at the head of the page."""
     proof = say("places", certainty=lead.finding.certainty.name.lower(), places=len(lead.finding.evidence))
-    return Link("Mechanism", say("mechanism", statement=lead.finding.statement), f"#{lead.anchor}", proof)
+    return Link("Mechanism", cause(lead.finding.incident), f"#{lead.anchor}", proof)
 
 
 def _settings(facts: Facts, diagnosis: Diagnosis, lead: Dossier) -> Iterator[Link]:
@@ -117,5 +119,5 @@ def _consequences(lead: Dossier, found: Sequence[Dossier]) -> Iterator[Link]:
 
 
 def _link(role: str, one: Dossier) -> Link:
-    text = say("consequence", incident=one.finding.incident, statement=one.finding.statement)
+    text = say("other", incident=one.finding.incident, what=cause(one.finding.incident))
     return Link(role, text, f"#{one.anchor}", one.finding.certainty.name.lower())

@@ -27,8 +27,6 @@ AGAIN = ("duplicated_records", "duplicated_records_estimated")
 """Measures of messages that did not arrive, and of those that came more than once."""
 WASTE = ("excess_bytes", "resent_bytes")
 """Measures of what was sent more than once, or for nothing."""
-AGAIN_AT_MOST = "duplicated_records_at_most"
-"""What may have been stored twice, where nothing counts what was."""
 _KINDS = {
     **{"pending_records": "waiting", "peak_lag": "waiting"},
     **{"lost_records": "lost", "dropped_messages": "lost", "diverted_messages": "lost"},

@@ -10,13 +10,15 @@ from collections.abc import Iterator, Sequence
 
 from mqlab import units, words
 from mqlab.catalogue import INCIDENTS
+from mqlab.delivery.audit import audits
+from mqlab.delivery.path import sentences
 from mqlab.findings import Evidence
 from mqlab.languages import said
 from mqlab.reporting.chronology import Row
 from mqlab.reporting.view import FETCH, View
 from mqlab.terminal import visible
 
-say = words.room("report")
+say, page = words.room("report"), words.room("page")
 
 _MARKS = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 """What would be mark-up, or a link that GitHub makes by itself."""
@@ -42,15 +44,15 @@ def whole(view: View) -> str:
         f"{_band(view)} {_made(view)}",
         text(view.diagnosis.verdict.statement),
         *_section("", [f"**{said(title)}**: {_action(title, what)}" for title, what in view.actions if what]),
-        f"## {said('Summary')}",
-        " ".join(map(text, view.story.summary)),
+        *_section("What it may be", list(_maybe(view))),
+        *_section("LOSS", [] if view.leads else [text(one) for one in sentences(audits(view.facts))]),
         *_section("Impact", [_with(one.text, one.how) for one in view.story.impact]),
         *_section("Root cause", list(_causes(view))),
         *_table("What happened when", ("UTC", "what happened"), list(_moments(view))),
         *_section("Also found", list(_also(view))),
         *_section("What went well", list(map(text, view.story.noticed.well))),
         *_section("What was noticed late or went badly", list(map(text, view.story.noticed.badly))),
-        *_table("Actions", ("action", "owner", "due", "status"), list(_to_do(view))),
+        *_table("Further actions", ("action", "owner", "due", "status"), list(_to_do(view))),
         *_section("Open questions", [_with(one.text, "", one.fetch) for one in view.story.questions]),
         *_section("Coverage", list(map(text, view.diagnosis.gaps))),
         *_section("Evidence", list(_evidence(view))),
@@ -161,8 +163,18 @@ def _place_in_cell(place: str) -> str:
     return text(place) if "|" in place else code(place)
 
 
+def _maybe(view: View) -> Iterator[str]:
+    """What may be behind it where nothing leads, with what speaks against it and what would tell."""
+    for one in view.diagnosis.verdict.hypotheses if view.diagnosis.verdict.incident == "undetermined" else ():
+        yield " ".join((
+            f"{_title(one.incident)}: {text(one.explains[0])}.",
+            *(text(page("against", text=said(against))) for against in one.against[:1]),
+            *(f"{text(page('to-tell', missing=way.missing))} {code(way.fetch)}" for way in one.settle[:1]),
+        ))  # fmt: skip
+
+
 def _also(view: View) -> Iterator[str]:
-    for one in view.dossiers[1:]:
+    for one in view.dossiers[view.leads :]:
         still = f", **{said('still open')}**" if one.finding.goes_on else ""
         severity, known = said(one.finding.severity.name), said(one.finding.certainty.name)
         yield f"{severity} {_title(one.finding.incident)} {known}{still}: {text(one.finding.statement)}"

@@ -62,6 +62,12 @@ class View:
     diagnosis: Diagnosis
     facts: Facts
 
+    @property
+    def leads(self) -> int:
+        """How many of the findings the head of the page is about: the first, or none."""
+        first = next(iter(self.dossiers), None)
+        return int(first is not None and first.finding.incident == self.diagnosis.verdict.incident)
+
 
 def view(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> View:
     """Put the diagnosis into the order in which it is read."""
@@ -127,9 +133,10 @@ def _bars(first: Finding | None) -> tuple[Bar, ...]:
 
 
 def _actions(diagnosis: Diagnosis, first: Finding | None) -> tuple[tuple[str, str], ...]:
-    """What the first finding says is to do; what to fetch where the question is open and it is nothing to repair."""
+    """What the first finding says is to do, if anything; what to fetch where the question is open."""
     benign = first is not None and first.incident in INCIDENTS and INCIDENTS[first.incident].benign
     if first is not None and not (benign and diagnosis.verdict.incident == "undetermined"):
-        return ("Do now", first.mitigate), ("Fix", first.remedy), ("Verify", first.verify)
+        told = ("Do now", first.mitigate), ("Fix", first.remedy), ("Verify", first.verify)
+        return () if words.is_idle(first.mitigate) and words.is_idle(first.remedy) else told
     fetch = tuple(dict.fromkeys(command for entry in diagnosis.not_checked for command in entry.fetch))
     return ((FETCH, "\n".join(fetch[:4])),) if fetch else ()

@@ -40,7 +40,7 @@ _ENDS = ("status", "ended", "stopping")
 _MOST_MOMENTS = 6
 _DIGITS = re.compile(r"\d+")
 _REMARKS = {
-    "TRIGGERS": "triggers", "BEHIND": "cause", "DRAIN": "drain", "RETENTION": "retention", "ORDER": "order",
+    "TRIGGERS": "triggers", "CAUSE": "cause", "DRAIN": "drain", "RETENTION": "retention", "ORDER": "order",
     "RETRIES": "retries",
 }  # fmt: skip
 """Rows that some findings add, and which of their short words stand there."""

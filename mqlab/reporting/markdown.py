@@ -166,11 +166,9 @@ def _place_in_cell(place: str) -> str:
 def _maybe(view: View) -> Iterator[str]:
     """What may be behind it where nothing leads, with what speaks against it and what would tell."""
     for one in view.diagnosis.verdict.hypotheses if view.diagnosis.verdict.incident == "undetermined" else ():
-        yield " ".join((
-            f"{_title(one.incident)}: {text(one.explains[0])}.",
-            *(text(page("against", text=said(against))) for against in one.against[:1]),
-            *(f"{text(page('to-tell', missing=way.missing))} {code(way.fetch)}" for way in one.settle[:1]),
-        ))  # fmt: skip
+        against = [text(page("against", text=said(but))) for but in one.against[:1]]
+        to_tell = [f"{text(page('to-tell', missing=way.missing))} {code(way.fetch)}" for way in one.settle[:1]]
+        yield " ".join((f"{_title(one.incident)}: {text(one.explains[0])}.", *against, *to_tell))
 
 
 def _also(view: View) -> Iterator[str]:

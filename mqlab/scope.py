@@ -46,7 +46,12 @@ _SYSTEM = {name: name for name in SYSTEMS} | dict.fromkeys(KNOWN, "mqtt")
 """System that a product belongs to."""
 _OWN = "mqlab"
 """The software whose files tell of what a capture asked for, and not of a broker or client."""
-_OF_ANYTHING = frozenset({"send-failed", "out-of-memory", "sender-error", "tool-error", "app-started", "app-stopping"})
+_OF_ANYTHING = frozenset(
+    {
+        *("send-failed", "out-of-memory", "sender-error", "tool-error", "app-started", "app-stopping"),
+        *("app-counters", "batch-processed", "handed-over", "call-failed"),
+    }
+)
 """Events that lines of any system's client may make."""
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mqlab.formats.registry import BY_NAME
 from mqlab.kernel import job
 from mqlab.kernel.output import FACTS
 from mqlab.material.copies import holders
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from mqlab.canonical import Stored
 
 Facts = list[tuple[str, str]]
+_OWN = "mqlab"
+_WITH_LOGS = {"kafka", "rocketmq"}
+"""Software that keeps messages in logs, so that its ledgers may note places in them."""
 
 
 def facts(stored: Stored, earlier: Stored) -> Facts:
@@ -49,6 +53,7 @@ def messages(stored: Stored, sources: Sequence[Source], *, dumps: bool) -> Facts
     if LEDGER.name not in stored.files:
         return []
     layouts = {source.link: source.layout for source in sources if source.layout}
-    known = Known.of(layouts, holders(sources))
+    products = {BY_NAME[one.format].FORMAT.software for one in sources if one.format in BY_NAME} - {"", _OWN}
+    known = Known.of(layouts, holders(sources), only_mqtt=bool(products) and not products & _WITH_LOGS)
     others = len(known.mqtt) < len(layouts) or dumps
     return job.follow(stored.spark, stored.files[LEDGER.name], stored.sources, known, others=others)

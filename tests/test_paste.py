@@ -83,7 +83,7 @@ def test_a_later_line_that_says_that_it_works_is_shown(tmp_path):
 def test_lines_that_complain_without_being_known_are_shown_as_they_are(tmp_path):
     told = rows(screen(tmp_path, UNKNOWN))
     assert told["SAYS"] == (
-        "mqlab does not know what the lines mean that complain here: "
+        "mqlab does not know these warnings and errors: "
         "paste.txt:1  2026-03-09 11:00:00,000 ERROR shop.Till: drawer 4 is stuck"
     )
 

@@ -190,7 +190,7 @@ SIGNATURES: tuple[Signature, ...] = (
 )
 
 _DATED = re.compile(
-    r"^\W{0,2}(?:<\d+>)?(?:\[[A-Z]+\]\s+)?"
+    r"^\W{0,2}(?:<\d+>)?(?:\[[A-Z]+\]\s+|(?:time|timestamp|ts)=\W?)?"
     r"(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d{2}:\d{2}:\d{2}[.,]\d{3} |\d{10}: )"
 )
 

@@ -75,7 +75,7 @@ _LETTERS = {"D": "DEBUG", "I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL", 
 _LEVEL = re.compile(rf"(?:^|[\s\[(|<\"'/]|level=|lvl=){_WORD}(?=[\s\]):|>\"'/,]|$)", re.IGNORECASE)
 _UPPER = re.compile(layouts.LEVEL)
 _LEVELED = re.compile(rf"\W{{0,2}}{_WORD}(?:\]|:|\b)\s?")
-_PAIR = re.compile(r'([\w.]+)=("(?:[^"\\]|\\.)*"|[^\s"]+)')
+_PAIR = re.compile(r'([\w.]+)=("(?:[^"\\]|\\.)*"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S*|[^\s"]+)')
 _MESSAGES, _TIMES, _LEVELS = ("msg", "message"), ("time", "ts", "t", "timestamp"), ("level", "lvl", "severity")
 _WHO = ("component", "logger", "module", "caller", "name")
 _BOOT = re.compile(

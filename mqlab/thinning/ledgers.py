@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import polars as pl
 
@@ -76,10 +77,17 @@ class Known:
     """Whose they are; those that are preferred where several note the same rows come first."""
 
     @classmethod
-    def of(cls, layouts: Mapping[str, str], holders: Mapping[str, Holder] | None = None) -> Known:
-        """From the layouts of ledgers by link (``Source.layout``), and whose they are."""
+    def of(
+        cls, layouts: Mapping[str, str], holders: Mapping[str, Holder] | None = None, *, only_mqtt: bool = False
+    ) -> Known:
+        """From the layouts of ledgers by link (``Source.layout``), and whose they are.
+
+        *only_mqtt*: all other material is of MQTT, and so are ledgers that note neither topics nor places in a log.
+        """
         by_link = {link: json.loads(layout) for link, layout in layouts.items()}
-        mqtt = frozenset(link for link, layout in by_link.items() if layout.get("mqtt"))
+        mqtt = frozenset(
+            link for link, layout in by_link.items() if layout.get("mqtt") or (only_mqtt and _is_placeless(layout))
+        )
         said = FIELDS.index("role")
         silent = {
             link for link, layout in by_link.items()
@@ -88,6 +96,12 @@ class Known:
         }  # fmt: skip
         answered = frozenset(link for link, one in by_link.items() if one.get("answered"))
         return cls(mqtt, frozenset(silent), answered, holders or {})
+
+
+def _is_placeless(layout: Mapping[str, Any]) -> bool:
+    """Whether its rows tell messages apart, and say nothing of where they stand."""
+    named = {field for field, place in zip(FIELDS, layout["columns"], strict=True) if place is not None}
+    return "key" in named and not (named & {"topic", "queue", "offset", "place", "broker"} or layout.get("topic"))
 
 
 def thinned(rows: pl.DataFrame, known: Known, *, others: bool = True) -> Mapping[str, pl.DataFrame]:

@@ -13,6 +13,12 @@ def test_a_level_may_stand_before_the_moment():
     assert recognised("2026/11/21 12:05:05.710773 connected to tcp://mqtt-1:21883 as kafka-bridge-1\n")
 
 
+def test_the_moment_may_be_a_named_field():
+    assert recognised('time="2026-11-21T12:05:05Z" level=info msg="status ok"\n')
+    assert recognised("time=2026-11-21 12:05:05,710 level=INFO msg=status\n")
+    assert not recognised("lifetime=2026-11-21 12:05:05\n")
+
+
 def test_text_without_a_moment_is_no_log():
     assert not recognised("[WARN] nothing was stored\nlinger.ms = 5\n")
 

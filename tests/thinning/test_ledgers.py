@@ -2,6 +2,7 @@
 
 from drawn_ledgers import rows
 
+from mqlab.ledgers.layout import Layout
 from mqlab.thinning import ledgers
 
 NAMES = ("at", "source", "line", "role", "queue", "position", "key")
@@ -61,3 +62,11 @@ def test_two_ledgers_that_note_each_message_of_a_queue_once_keep_no_times():
     drawn = rows([dict(zip(NAMES, row, strict=True), topic="orders") for row in both + once])
     found = ledgers.thinned(drawn, ledgers.Known())["deliveries"].select("times").rows()
     assert not any(times for (times,) in found)
+
+
+def test_ledgers_without_topic_or_place_are_of_mqtt_where_all_else_is():
+    by_id = Layout({"time": "0", "key": "1"}, role="processed").text()
+    placed = Layout({"time": "0", "key": "1", "offset": "2"}, role="processed").text()
+    layouts = {"stored.csv": by_id, "topic.csv": Layout({"key": "0"}, topic="orders").text(), "sink.csv": placed}
+    assert ledgers.Known.of(layouts).mqtt == frozenset()
+    assert ledgers.Known.of(layouts, only_mqtt=True).mqtt == {"stored.csv"}

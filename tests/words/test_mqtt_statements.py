@@ -77,8 +77,7 @@ def test_a_queue_that_was_full():
     )
     assert statement("session-queue-drop", {}, subject="app", state="unknown", stands=1400) == (
         "app is too slow or offline (its connections are not in the material); its queue is full. The broker counts "
-        "1,400 dropped messages of all its clients; how many of them were for app is not in the material. Nothing else "
-        "in the material confirms it."
+        "1,400 dropped messages of all its clients; how many of them were for app is not in the material."
     )
 
 

@@ -12,6 +12,7 @@ from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Change
 from mqlab.kafka.comings import What, comings
 from mqlab.kafka.groups import groups
+from mqlab.material.names import copied_name
 from mqlab.mqtt import absences, circles
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.connections import by_client
@@ -157,11 +158,17 @@ def _files(facts: Facts) -> Iterator[Change]:
     """Configuration files that differ between two states of the same owner, undated."""
     files: dict[tuple[str, str, str], list[Setting]] = defaultdict(list)
     for setting in facts.settings:
-        if setting.origin == "file" and setting.at is None and setting.owner and setting.scope != "application":
-            files[setting.scope, setting.owner, setting.key].append(setting)
+        owner = setting.owner or (copied_name(setting.source) if setting.scope == "broker" else None)
+        if setting.origin == "file" and setting.at is None and owner and setting.scope != "application":
+            files[setting.scope, owner, setting.key].append(setting)
     for (scope, owner, key), values in files.items():
-        each = {s.source: s for s in sorted(values, key=lambda s: (s.source, s.line or 0))}
+        each = {s.source: s for s in sorted(values, key=_copies_first)}
         yield from _differing(say("undated", scope=scope, owner=owner, key=key), list(each.values()))
+
+
+def _copies_first(setting: Setting) -> tuple[bool, str, int]:
+    """Whoever changes a file keeps what it was under another name (``.bak``, ``.orig``, ``.before-…``)."""
+    return copied_name(setting.source) == setting.source, setting.source, setting.line or 0
 
 
 _BEGIN = 10.0
@@ -175,8 +182,8 @@ default behind it: what fits on a screen."""
 def _mqtt(facts: Facts) -> Iterator[Change]:
     """Each new start of a broker, each client that is new, that left its session behind, or that missed messages."""
     for start in _starts(facts, "broker-starting"):
-        name = say("mqtt-broker", release=start.reason or None)
-        yield Change(start.first_at, name, None, say("starting"), (start.first,))
+        name = say("broker", broker=start.node or start.source)
+        yield Change(start.first_at, name, None, say("starting", release=start.reason or None), (start.first,))
     for bridge, (opened, start) in circles.given_up(facts).items():
         name = say("bridge", bridge=bridge.name, broker=bridge.here)
         yield Change(start.first_at, name, say("opened"), say("not-opened"), (opened.first, start.first))

@@ -58,6 +58,14 @@ def test_a_start_is_a_change_where_something_was_seen_before_it():
     assert [what for what, _, _ in told(*up, again, late)] == ["broker 1", "broker 3"]
 
 
+def test_a_brokers_file_differs_from_the_copy_that_somebody_kept_of_it():
+    files = [
+        settings(f"at owner key value\n- - max_queued_messages {limit}", name, origin="file", scope="broker")
+        for name, limit in (("mq1/broker.conf", 20000), ("mq1/broker.conf.before-0823", 200), ("mq2/broker.conf", 7))
+    ]
+    assert [(c.before, c.after) for c in changes(facts(*files))] == [("200", "20000")]
+
+
 def test_undated_files_that_differ_are_inferred():
     files = [
         settings(f"at owner key value\n- app batch.size {size}", f"configs/{name}.properties", origin="file")

@@ -222,6 +222,7 @@ def test_lines_and_bytes_of_a_copy_are_noise_and_it_is_said(tmp_path):
         ("a (1).csv", "a.csv"), ("a.csv (2)", "a.csv"), ("a - Copy.csv", "a.csv"), ("a-copy2.csv", "a.csv"),
         ("Copy of a.csv", "a.csv"), ("a的副本.csv", "a.csv"), ("a.csv~", "a.csv"), (".bak", ".bak"),
         ("received-backup.csv", "received-backup.csv"), ("old-received.csv", "old-received.csv"),
+        ("a.conf.before-0823", "a.conf"), ("a.conf.prev", "a.conf"), ("a.pre.conf", "a.pre.conf"),
         ("worker-2.csv", "worker-2.csv"), ("copy.csv", "copy.csv"),
     ],
 )  # fmt: skip

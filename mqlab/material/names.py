@@ -58,7 +58,8 @@ def told_apart(sources: Sequence[Source]) -> list[Source]:
 
 _PACKED = re.compile(r"(?i)\.(?:gz|bz2|xz|zst)$")
 _COPIED = r"(?:copy|bak|副本|备份|拷贝)(?:[ ._-]?\d+)?"
-_BEHIND = re.compile(rf"(?i)(?:~|\.(?:{_COPIED}|(?:backup|old|orig|save)\d*)| \(\d+\))$")
+_KEPT = r"(?:backup|old|orig|save|dpkg-old|rpmsave)\d*|(?:before|prev|pre)(?:[-_][\w-]+)?"
+_BEHIND = re.compile(rf"(?i)(?:~|\.(?:{_COPIED}|{_KEPT})| \(\d+\))$")
 _WITHIN = re.compile(rf"(?i)(?:[ ._-]+{_COPIED}|[ ._-]*\((?:\d+|{_COPIED})\)| ?(?:的?副本|备份|拷贝))(?=(?:\.\w+)*$)")
 _BEFORE = re.compile(r"(?i)^copy(?: \(\d+\))? of (?=.)")
 

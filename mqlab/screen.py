@@ -181,10 +181,12 @@ def _clock(at: datetime | float, tz: tzinfo) -> str:
 
 
 def _relevant(changes: Sequence[Change], lead: Finding) -> Sequence[Change]:
-    made = repairs(lead, changes)
+    """Repairs, changes of what its own lines show, and changes of whom it is about, those without a date last."""
+    made, lines = repairs(lead, changes), {(e.source, e.line) for e in lead.evidence}
+    cited = [c for c in changes if c not in made and any((e.source, e.line) in lines for e in c.evidence)]
     names = {name for n in lead.parties if n for name in (n, n.partition("/")[0])}
-    near = [c for c in changes if c not in made and any(f" {n} " in f" {c.what} " for n in names)]
-    return [*made, *([c for c in near if c.at is not None] or near)][:3]
+    near = [c for c in changes if c not in (*made, *cited) and any(f" {n} " in f" {c.what} " for n in names)]
+    return [*made, *cited, *([c for c in near if c.at is not None] or near)][:3]
 
 
 def _change(change: Change, tz: tzinfo) -> tuple[str, str]:

@@ -328,11 +328,11 @@ def _is_of(riser: Riser, lead: Finding) -> bool:
 
 
 def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
-    """What changed with a proven incident: what was over before is no part of it, and what came later began nothing.
+    """What changed with an incident: what was over before is no part of it, and what came later began nothing.
 
     What changed after its end came of the end.
     """
-    if lead.started_at is None or lead.certainty is not Certainty.PROVEN:
+    if lead.started_at is None or lead.certainty is Certainty.POSSIBLE:
         return risers
     begin = lead.started_at.timestamp()
     end = inf if lead.ended_at is None else lead.ended_at.timestamp()

@@ -297,14 +297,15 @@ def test_what_changed_first_is_a_row_of_the_screen_where_there_is_a_finding():
     ("certainty", "begins", "shown"),
     [
         (Certainty.PROVEN, 65, "broker heap"), (Certainty.LIKELY, 65, "lag"), (Certainty.PROVEN, 50, "lag"),
-        (Certainty.PROVEN, 500, ""), (Certainty.PROVEN, 10, ""),
+        (Certainty.PROVEN, 500, ""), (Certainty.PROVEN, 10, ""), (Certainty.LIKELY, 40, ""),
     ],
-    ids=["over before", "not proven", "since it began", "all over before", "all later"],
+    ids=["over before", "not proven", "since it began", "all over before", "all later", "after a likely one"],
 )  # fmt: skip
-def test_what_was_over_before_a_proven_incident_began_is_no_part_of_it(certainty, begins, shown):
+def test_what_was_over_before_an_incident_or_came_after_it_did_not_begin_it(certainty, begins, shown):
     changed = (riser("lag", 50, 60), riser("mqtt.heap_bytes", 62, 70, unit="B"))
     begin = datetime.fromtimestamp(at(begins), UTC)
-    lead = replace(split_loop(), started_at=begin, ended_at=None, certainty=certainty)
+    end = datetime.fromtimestamp(at(45), UTC) if begins == 40 else None
+    lead = replace(split_loop(), started_at=begin, ended_at=end, certainty=certainty)
     text = screen(replace(diagnosis(lead), risers=changed), ["x"])
     found = [line for line in text.splitlines() if line.startswith("EARLIEST")]
     assert [shown in line for line in found] == ([True] if shown else [])

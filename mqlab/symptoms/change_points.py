@@ -328,15 +328,18 @@ def _is_of(riser: Riser, lead: Finding) -> bool:
 
 
 def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
-    """What changed with an incident: what was over before is no part of it, and what came later began nothing.
+    """What changed with an incident: what changed after its end came of the end, and began nothing.
 
-    What changed after its end came of the end.
+    What was over before a proven one is no part of it; when a likely one began is known less well.
     """
-    if lead.started_at is None or lead.certainty is Certainty.POSSIBLE:
+    if lead.started_at is None:
         return risers
     begin = lead.started_at.timestamp()
     end = inf if lead.ended_at is None else lead.ended_at.timestamp()
-    since = [riser for riser in risers if riser.at + CLOCKS >= begin and riser.since <= end]
+    until = [riser for riser in risers if riser.since <= end]
+    if lead.certainty is not Certainty.PROVEN:
+        return until
+    since = [riser for riser in until if riser.at + CLOCKS >= begin]
     return since if any(riser.since <= begin for riser in since) else ()
 
 

@@ -14,13 +14,9 @@ from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import CLOSED
-from mqlab.kafka.restarts import NEAR, stopped_at
+from mqlab.kafka.restarts import BEGIN, NEAR, stopped_at
 from mqlab.kafka.rows import End, Life
 from mqlab.shared.benign_lines import RESTART
-
-BEGIN = 10.0
-"""Seconds after the first member of a group in which others belong to its start (group.initial.rebalance.delay.ms is
-3 s, and processes that are started together come up seconds apart). Judgement, no default behind it."""
 
 
 class What(StrEnum):

@@ -31,6 +31,9 @@ say = words.room("restarts")
 NEAR = 60.0
 """Seconds around the end of a process in which an exit, an error or another name belongs to it: the last line of a
 shape is known by its minute, and a member without a word is expelled 45 s after it stopped (session.timeout.ms)."""
+BEGIN = 10.0
+"""Seconds after the first member of a group in which others belong to its start (group.initial.rebalance.delay.ms is
+3 s, and processes that are started together come up seconds apart). Judgement, no default behind it."""
 PASSING = 4
 """Members of different names that came and went from which the group churns: three may be a trial or a change of size.
 Judgement, no default behind it."""
@@ -79,7 +82,7 @@ def _renamed(lives: Sequence[Life]) -> list[tuple[Life, Life]]:
     by_time = sorted(lives, key=lambda life: life.since or 0.0)
     firsts, lasts = {life.client_id: life for life in reversed(by_time)}, {life.client_id: life for life in by_time}
     begin = min((life.since for life in lives if life.since is not None), default=0.0)
-    begun = [life for life in firsts.values() if (life.since or 0.0) > begin + NEAR]
+    begun = [life for life in firsts.values() if (life.since or 0.0) > begin + BEGIN]
     pairs = []
     for at, _, old in sorted((old.until, client, old) for client, old in lasts.items() if old.until is not None):
         near = [

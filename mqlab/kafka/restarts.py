@@ -121,7 +121,7 @@ def _restart(old: Life, new: Life) -> Restart:
             *(place.because(say("ends")) for place in old.evidence[-1:]),
             *(place.because(say("comes")) for place in new.evidence[:1]),
         ),
-        joined=new.since,
+        joined=new.since if old.until is None or new.since is None else max(new.since, old.until),
     )
 
 

@@ -240,7 +240,12 @@ def _read(facts: Facts, ranked: Sequence[Hypothesis]) -> str:
     if ranked or not loud:
         return scope.read(facts)
     place = f"{loud[0].source}:{loud[0].first_line}  {loud[0].shape.strip()[:120]}"
-    return listed(filter(None, (scope.read(facts), say("complaints", kinds=len(loud), place=place))), " ")
+    return listed(
+        filter(
+            None, (scope.read(facts), say("complaints", kinds=len({(s.shape, s.level) for s in loud}), place=place))
+        ),
+        " ",
+    )
 
 
 def _why_not(facts: Facts) -> str:

@@ -55,6 +55,8 @@ class PathRow:
     unknown: int = 0
     skipped: int = 0
     """Messages that the group left out, of which the material tells why: they are no loss."""
+    settled: bool = True
+    """The audit can say whether anything was lost: where it cannot, nothing counted is no 0."""
     partly: frozenset[str] = frozenset()
     """Columns that are a lower bound: nothing tells all of them, or some partition does not tell them."""
 
@@ -79,7 +81,7 @@ def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
             row = replace(row, **columns, lost=row.lost + read.lost, doubled=row.doubled + read.doubled)
             row = replace(row, skipped=read.by_hand + read.aside + read.earlier)
         signs = {_sign(loss) for loss in audit.losses if loss.queue == queue and _is_of(loss, group)}
-        rows.append(replace(row, bound=_joint(signs)))
+        rows.append(replace(row, bound=_joint(signs), settled=not leaves_open(audit)))
     return tuple(rows)
 
 
@@ -105,6 +107,7 @@ def total(rows: Sequence[PathRow]) -> PathRow:
         doubled=sum(row.doubled for row in rows),
         unknown=sum(row.unknown for row in rows),
         skipped=sum(row.skipped for row in rows),
+        settled=all(row.settled for row in rows),
         partly=frozenset(name for name, values in columns.items() if None in values).union(*(r.partly for r in rows)),
     )
 
@@ -131,11 +134,16 @@ def cells(row: PathRow) -> Mapping[str, str]:
         "log": ""
         if whole or row.start is None is row.end
         else say("range", start=count(row.start), end=count(row.end)),
-        "lost": f"{row.bound} {number(row.lost)}".strip() if row.lost or row.written else NOT_TOLD,
-        "doubled": number(row.doubled),
+        "lost": f"{row.bound} {number(row.lost)}".strip() if row.lost or (row.written and row.settled) else NOT_TOLD,
+        "doubled": number(row.doubled) if row.doubled or row.handled is not None or _is_whole(row) else NOT_TOLD,
         "unknown": number(row.unknown),
         "skipped": number(row.skipped),
     }
+
+
+def _is_whole(row: PathRow) -> bool:
+    """All that the log holds was seen, so that a copy too many would have been."""
+    return row.stored is not None and "stored" not in row.partly
 
 
 def added(values: Iterable[int | None]) -> int | None:

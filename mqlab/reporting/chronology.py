@@ -118,7 +118,7 @@ _ERROR = "error"
 
 def _of_findings(diagnosis: Diagnosis) -> Iterator[Happening]:
     for number, finding in enumerate(diagnosis.findings, start=1):
-        lead, href = number == 1, f"#F{number}"
+        lead, href = number == 1 and finding.incident == diagnosis.verdict.incident, f"#F{number}"
         weight = 0 if lead else 1 if finding.severity > Severity.NOTICE else _LIGHT
         begin, end = finding.started_at, finding.ended_at
         if begin is not None:

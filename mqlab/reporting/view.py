@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from mqlab import units, words
-from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.figures.traffic import UNEXPLAINED, stage_name
@@ -134,8 +133,7 @@ def _bars(first: Finding | None) -> tuple[Bar, ...]:
 
 def _actions(diagnosis: Diagnosis, first: Finding | None) -> tuple[tuple[str, str], ...]:
     """What the first finding says is to do, if anything; what to fetch where the question is open."""
-    benign = first is not None and first.incident in INCIDENTS and INCIDENTS[first.incident].benign
-    if first is not None and not (benign and diagnosis.verdict.incident == "undetermined"):
+    if first is not None and (first.severity > Severity.NOTICE or diagnosis.verdict.incident != "undetermined"):
         told = ("Do now", first.mitigate), ("Fix", first.remedy), ("Verify", first.verify)
         return () if words.is_idle(first.mitigate) and words.is_idle(first.remedy) else told
     fetch = tuple(dict.fromkeys(command for entry in diagnosis.not_checked for command in entry.fetch))

@@ -7,8 +7,10 @@ start, restart or hand-over are no symptoms (``shared.benign_lines``).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.delivery import loss_mechanisms, losses, positions
@@ -20,7 +22,7 @@ from mqlab.logs import explosion
 from mqlab.mqtt import symptoms
 from mqlab.plugins import remembered
 from mqlab.rocketmq import shared_client_ids
-from mqlab.rows import LineShape
+from mqlab.rows import LineShape, Shape
 from mqlab.shared import benign_lines, counters, flows, lag
 from mqlab.symptoms.deaths import deaths
 from mqlab.words import room
@@ -237,12 +239,16 @@ def _losses(facts: Facts) -> Iterator[Symptom]:
 def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShape]) -> Iterator[Symptom]:
     """Lines that complain and are no event; a notice, such as a release, accounts for a few of a shape only."""
     known = benign_lines.starts(facts)
+    left: dict[tuple[str, str | None], list[Shape]] = defaultdict(list)
     for shape in facts.shapes:
         if not benign_lines.notable(facts, shape) or explosion.accounts_for_shape(loud, shape):
             continue
         able = [f for f in findings if f.severity > Severity.NOTICE or benign_lines.is_slow(facts, shape)]
         if not known.account_for(facts, shape) and not explained(shape.first_at, able, None):
-            place, what = f"{shape.source}:{shape.first_line}", shape.shape.strip()[:120]
-            at = shape.first_at
-            told = say("shape", at=at, level=shape.level, lines=shape.lines, place=place, shape=what)
-            yield Symptom(shape.first_at, told, "line-shape", shape.lines)
+            left[shape.shape, shape.level].append(shape)
+    for (text, level), own in left.items():
+        first, lines = min(own, key=lambda one: (one.first_at or inf, one.source)), sum(one.lines for one in own)
+        place, files = f"{first.source}:{first.first_line}", len(own) if own[1:] else None
+        what = text.strip()[:120]
+        told = say("shape", at=first.first_at, level=level, lines=lines, place=place, shape=what, files=files)
+        yield Symptom(first.first_at, told, "line-shape", lines)

@@ -70,6 +70,23 @@ def test_a_failure_that_was_told_is_no_loss_of_the_log():
     assert audits(known)[0].outcome is not Outcome.LOST
 
 
+@pytest.mark.parametrize(
+    ("refused", "told"),
+    [
+        ({"topic": "orders"}, " (2 were refused as too large: lines of the producers' logs)"),
+        ({}, " (2 were refused as too large: lines of the producers' logs)"),
+        ({"topic": "payments"}, ""),
+        ({"topic": "orders", "count": 9}, ""),
+    ],
+)
+def test_what_no_ledger_answers_may_have_been_refused_by_lines_of_a_log(refused, told):
+    own = fates("queue from to messages at sent acked\n0 0 6 7 10:00 1 1\n- - - 3 10:02 1 0")
+    (audit,) = audits(
+        facts(own, SENT, acked(6), BROKERS, episode("record-too-large", "10:02", **{"count": 2} | refused))
+    )
+    assert f"3 were sent, and no ledger notes an answer{told}" in str(audit.statement)
+
+
 def test_the_class_that_refused_records_is_named_where_one_alone_did():
     own = fates("messages from to at acked failed\n7 - - 10:02 0 1")
     few = episode("produce-retry", "10:02", topic="orders", reason="NOT_ENOUGH_REPLICAS")

@@ -16,6 +16,7 @@ from mqlab.delivery.leaders import leaderships, looked
 from mqlab.delivery.log_losses import BY_OFFSETS, acknowledged, counted_by_ids
 from mqlab.delivery.loss_mechanisms import cases, unanswered
 from mqlab.delivery.positions import offsets
+from mqlab.delivery.refused_writes import refused_as_too_large
 from mqlab.delivery.rows import Audit, Doubled, Gap, GroupRow, LogRow, Loss, Outcome, Side
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
@@ -52,7 +53,8 @@ def _audit(facts: Facts, topic: str) -> Audit:
     if outcome is Outcome.COMPLETE and beside:
         outcome = Outcome.IN_LOG
     read = sum(case.piece.read for case in cases(facts, topic) if case.piece.how != BY_OFFSETS)
-    statement = _statement(outcome, log, groups, losses, doubled, read)
+    refused = refused_as_too_large(facts, topic)
+    statement = _statement(outcome, log, groups, losses, doubled, (read, refused))
     of_groups = [*_missing_of_groups(groups), *(_missing_owner(facts, ledger) for ledger in beside)]
     missing = tuple(dict.fromkeys([*of_log, *of_groups]))
     return Audit(topic, outcome, statement, log, groups, losses, doubled, missing, _looked(facts, log, groups))
@@ -158,9 +160,14 @@ def _missing_of_groups(groups: Sequence[GroupRow]) -> Iterator[str]:
 
 def _statement(
     outcome: Outcome, log: Sequence[LogRow], groups: Sequence[GroupRow], losses: Sequence[Loss],
-    doubled: Sequence[Doubled], read: int,
+    doubled: Sequence[Doubled], beside: tuple[int, int],
 ) -> str:  # fmt: skip
-    """What became of the messages of one topic; *read* of those that the log lost had been read before."""
+    """What became of the messages of one topic.
+
+    *beside* is how many of those that the log lost had been read before, and of how many only logs of producers tell
+    that they were refused.
+    """
+    read, refused = beside
     acked = [row.acked for row in log if row.acked is not None]
     acked_of = {row.queue: row.acked or 0 for row in log}
     by_group = {name: list(rows) for name, rows in groupby(sorted(groups, key=_group), key=_group)}
@@ -171,7 +178,7 @@ def _statement(
     return say(
         "statement",
         acked=sum(acked) if acked else None,
-        parts=(*_lost(losses, read), *_left(by_group), *_failed(log), *_doubled(doubled)),
+        parts=(*_lost(losses, read), *_left(by_group), *_failed(log, refused), *_doubled(doubled)),
         outcome=outcome,
         named=sorted({row.incident for row in rows if row.incident}),
         rest=bool(untold) or sum(row.extra for row in unnamed) > at_changes,
@@ -239,11 +246,11 @@ def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
             yield say("pending", group=name, pending=pending, noted=noted)
 
 
-def _failed(log: Sequence[LogRow]) -> Iterator[str]:
+def _failed(log: Sequence[LogRow], refused: int) -> Iterator[str]:
     if failed := sum(row.failed or 0 for row in log):
         yield say("failed", failed=failed, stored=sum(row.failed_stored or 0 for row in log))
     if unanswered := sum(row.unanswered or 0 for row in log):
-        yield say("unanswered", unanswered=unanswered)
+        yield say("unanswered", unanswered=unanswered, refused=refused if 0 < refused <= unanswered else None)
 
 
 def _doubled(doubled: Sequence[Doubled]) -> Iterator[str]:

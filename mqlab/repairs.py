@@ -24,6 +24,24 @@ def names(finding: Finding) -> list[str]:
     return [name for text in (*re.split(" -> |/", finding.subject), *told) for name in text.split(", ") if name]
 
 
+def its_topic(finding: Finding, happened: Sequence[Change]) -> list[str]:
+    """Where *finding* names no topic, the only one of which a setting changed that the advice names."""
+    topics = {_owner(one) for one in happened if _advised(finding, one, ("topic",))}
+    named = bool(finding.facts.get("topic")) or " -> " in finding.subject
+    return [] if named or len(topics) != 1 else list(topics)
+
+
+def _owner(change: Change) -> str:
+    return change.what.partition(" ")[2].rpartition(" ")[0]
+
+
+def _advised(finding: Finding, change: Change, scopes: Sequence[str] = _OWNERS) -> bool:
+    """It is of a setting that the advice of *finding* names."""
+    key, advice = change.what.rpartition(" ")[2], f"{finding.mitigate} {finding.remedy}"
+    is_setting = change.what.partition(" ")[0] in scopes and _owner(change)
+    return bool(is_setting and re.search(rf"(?<![\w.]){re.escape(key)}(?![\w.]*\w)", advice))
+
+
 def repairs(finding: Finding, happened: Sequence[Change]) -> list[Change]:
     """The last change of each setting that the advice of *finding* names, by its subject and since its onset.
 
@@ -31,15 +49,11 @@ def repairs(finding: Finding, happened: Sequence[Change]) -> list[Change]:
     """
     if finding.started_at is None:
         return []
-    advice = f"{finding.mitigate} {finding.remedy}"
-    since, whose = finding.started_at.timestamp(), names(finding)
+    since, whose = finding.started_at.timestamp(), [*names(finding), *its_topic(finding, happened)]
     first: dict[str, Change] = {}
     last: dict[str, Change] = {}
     for one in happened:
-        scope, _, rest = one.what.partition(" ")
-        owner, _, key = rest.rpartition(" ")
-        named = re.search(rf"(?<![\w.]){re.escape(key)}(?![\w.]*\w)", advice) if key else None
-        if scope in _OWNERS and owner in whose and named and one.before is not None and (one.at or 0) > since:
+        if _advised(finding, one) and _owner(one) in whose and one.before is not None and (one.at or 0) > since:
             first.setdefault(one.what, one)
             last[one.what] = one
     return [one for what, one in last.items() if one.after != first[what].before]
@@ -59,7 +73,16 @@ def with_repairs(finding: Finding, happened: Sequence[Change], until: float | No
     over = until if known and again is None else None
     then = None if over is not None else finding.mitigate
     told = say("changed", each=tuple(map(_told, made)), again=again, until=over, then=then)
-    return replace(finding, ongoing=finding.ongoing and over is None, mitigate=told)
+    remedy = say("back") if all(_is_back(one, happened) for one in made) else finding.remedy
+    return replace(finding, ongoing=finding.ongoing and over is None, mitigate=told, remedy=remedy)
+
+
+def _is_back(repair: Change, happened: Sequence[Change]) -> bool:
+    """The setting has the value again from which it was changed before."""
+    return any(
+        (one.what, one.before) == (repair.what, repair.after) and (one.at or 0.0) < (repair.at or 0.0)
+        for one in happened
+    )
 
 
 def after_its_end(finding: Finding) -> Finding:

@@ -4,7 +4,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from facts_builder import at, episode, facts, positions
+from facts_builder import at, episode, facts, positions, settings
 from message_builder import BROKERS, SINK, acked, acks, controller, fates, followers, leaders, of_topic, part
 
 from mqlab.delivery.audit import audits
@@ -238,3 +238,14 @@ def test_acknowledged_messages_without_a_place_that_nobody_saw_are_not_accounted
     seen = fates("queue from to messages at acked handled\n0 0 89 90 10:00 1 sink\n- - - 10 10:00 1 sink")
     (one,) = audits(facts(seen, acked(89), UNPLACED, of_topic("replication.factor", "1")))
     assert one.outcome is Outcome.COMPLETE
+
+
+@pytest.mark.parametrize(("when", "queue", "outcome"), [
+    ("10:05", "0", Outcome.UNKNOWN), ("09:50", "0", Outcome.COMPLETE), ("10:05", "7", Outcome.COMPLETE),
+])  # fmt: skip
+def test_a_log_that_was_deleted_after_something_was_acknowledged_is_not_called_whole(when, queue, outcome):
+    deleted = episode("log-deleted", when, "logs/server.log", topic="orders", queue=queue)
+    one = settings("at owner key value\n10:00 orders replication.factor 1", scope="topic")
+    (audit,) = audits(facts(fates("from to at sent acked\n0 9 10:00 1 1"), SENT, acked(9), one, deleted))
+    assert audit.outcome is outcome
+    assert bool(audit.missing) is (outcome is Outcome.UNKNOWN)

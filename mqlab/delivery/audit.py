@@ -18,7 +18,7 @@ from mqlab.delivery.loss_mechanisms import cases, unanswered
 from mqlab.delivery.positions import offsets
 from mqlab.delivery.refused_writes import refused_as_too_large
 from mqlab.delivery.rows import Audit, Doubled, Gap, GroupRow, LogRow, Loss, Outcome, Side
-from mqlab.facts import Facts
+from mqlab.facts import Facts, span
 from mqlab.memo import per_facts
 from mqlab.words.filling import Value
 
@@ -110,7 +110,12 @@ def _missing_of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:
     if all(row.acked is None for row in log):
         yield say("acknowledged")
         return
-    if any(row.queue and not _accounted(facts, row) for row in log):
+    own = {row.queue for row in log}
+    gone = [e.first_at for e in facts.of_kind("log-deleted") if e.topic == log[0].topic and e.queue in own]
+    begin = span(f.first_at for f in facts.fates if f.topic == log[0].topic and f.acked)[0]
+    if deleted := [at for at in gone if at and begin and begin < at]:
+        yield say("deleted", topic=log[0].topic, at=deleted[0])
+    elif any(row.queue and not _accounted(facts, row) for row in log):
         software = {c.software for c in facts.coverage}
         queues = any("/" in row.queue for row in log) or ("rocketmq" in software and "kafka" not in software)
         yield say("queue-end", topic=log[0].topic) if queues else say("went-back")

@@ -249,3 +249,23 @@ def test_a_log_that_was_deleted_after_something_was_acknowledged_is_not_called_w
     (audit,) = audits(facts(fates("from to at sent acked\n0 9 10:00 1 1"), SENT, acked(9), one, deleted))
     assert audit.outcome is outcome
     assert bool(audit.missing) is (outcome is Outcome.UNKNOWN)
+
+
+@pytest.mark.parametrize(("handled", "line", "outcome"), [
+    ("-", "error:kafka-transaction-timed-out", Outcome.UNKNOWN),
+    ("sink", "error:kafka-producer-fenced", Outcome.COMPLETE),
+    ("-", "error:kafka-coordinator-timeout", Outcome.COMPLETE),
+])  # fmt: skip
+def test_what_was_acknowledged_and_never_read_may_stand_in_a_transaction_that_was_aborted(handled, line, outcome):
+    one = settings("at owner key value\n10:00 orders replication.factor 1", scope="topic")
+    own = fates(f"from to at sent acked handled\n0 9 10:00 1 1 {handled}")
+    (audit,) = audits(facts(own, SENT, acked(9), one, episode(line, "10:05")))
+    assert audit.outcome is outcome
+
+
+@pytest.mark.parametrize(("policy", "told"), [("compact", "up to 10 are past"), ("delete", "; 10 are past")])
+def test_offsets_of_a_compacted_topic_are_no_more_than_that_many_messages(policy, told):
+    own = settings(f"at owner key value\n10:00 orders cleanup.policy {policy}", scope="topic")
+    ends = positions("at group topic queue committed end\n10:10 sink orders 0 10 20")
+    (audit,) = audits(facts(fates("from to at acked handled\n0 9 10:00 0 sink"), SINK, own, ends))
+    assert told in str(audit.statement)

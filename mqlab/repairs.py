@@ -14,6 +14,8 @@ say = room("repairs")
 
 _NOW, _OPEN = "mitigate", "ongoing"
 """The text of a class that says what to do at once, and the place by which it tells what goes on from what ended."""
+_UNSET = "default"
+"""What a change to no value of its own is called, in the room of changes."""
 _OWNERS = ("producer", "consumer", "topic", "broker")
 """Whose settings the first word of a change names."""
 
@@ -78,11 +80,10 @@ def with_repairs(finding: Finding, happened: Sequence[Change], until: float | No
 
 
 def _is_back(repair: Change, happened: Sequence[Change]) -> bool:
-    """The setting has the value again from which it was changed before."""
-    return any(
-        (one.what, one.before) == (repair.what, repair.after) and (one.at or 0.0) < (repair.at or 0.0)
-        for one in happened
-    )
+    """A change before it is taken back: the setting has its value from then, or is not set any more."""
+    earlier = [one for one in happened if one.what == repair.what and (one.at or 0.0) < (repair.at or 0.0)]
+    unset = isinstance(repair.after, Text) and repair.after.key == _UNSET
+    return any(one.before == repair.after or (unset and one.after == repair.before) for one in earlier)
 
 
 def after_its_end(finding: Finding) -> Finding:

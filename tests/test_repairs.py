@@ -8,6 +8,7 @@ from facts_builder import at, episode, facts
 from mqlab.changes import changes
 from mqlab.findings import Certainty, Change, Severity, finding
 from mqlab.repairs import after_its_end, its_topic, repairs, with_repairs
+from mqlab.words import room
 
 FOUND = finding(
     "poll-interval-exceeded",
@@ -134,7 +135,10 @@ def test_a_limit_that_was_lowered_and_is_back_is_not_advised_again():
     def fix(*happened):
         return with_repairs(BIG, [change(*one) for one in happened], at("10:09:00")).remedy
 
-    assert fix(LOWERED, RAISED) == "Find out who changed it and why: it has its old value again."
+    taken_back = "Find out who changed it and why: it was taken back."
+    assert fix(LOWERED, RAISED) == taken_back
+    assert fix(LOWERED, (*RAISED[:3], room("changes")("default"))) == taken_back
+    assert fix((*RAISED[:3], room("changes")("default"))) == "Raise max.message.bytes."
     assert fix(RAISED) == "Raise max.message.bytes."
     assert fix(LOWERED, (*RAISED[:3], "7")) == "Raise max.message.bytes."
 

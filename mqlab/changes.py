@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from mqlab import words
@@ -35,6 +36,7 @@ def changes(facts: Facts) -> tuple[Change, ...]:
     """Every change that the material dates, by time, and settings that differ between undated files."""
     found = [
         *_settings(facts),
+        *_listed(facts),
         *_topics(facts),
         *_versions(facts),
         *_processes(facts),
@@ -56,6 +58,20 @@ def _settings(facts: Facts) -> Iterator[Change]:
     for (scope, owner, key, _), values in history.items():
         by_time = sorted(values, key=lambda s: (s.at or 0, s.source, s.line or 0))
         yield from _differing(say("setting", scope=scope, owner=owner, key=key), by_time)
+
+
+def _listed(facts: Facts) -> Iterator[Change]:
+    """Values that listings show differently, by when the later of two was made; but for those that a log dates."""
+    dated = {(one.owner, one.key) for one in configured.topic_changes(facts)}
+    history: dict[tuple[str, str, str], list[Setting]] = defaultdict(list)
+    for one in facts.settings:
+        listed = one.origin in ("describe", "default") and one.at is not None and (one.owner, one.key) not in dated
+        if listed and one.owner and not one.owner.startswith("__"):
+            history[one.scope, one.owner, one.key].append(one)
+    for (scope, owner, key), values in history.items():
+        by_time = sorted(values, key=lambda s: (s.at or 0, s.source, s.line or 0))
+        for change in _differing(say("setting", scope=scope, owner=owner, key=key), by_time):
+            yield replace(change, inferred=True)
 
 
 def _differing(what: str, values: Sequence[Setting]) -> Iterator[Change]:

@@ -15,6 +15,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Moment, Severity
 from mqlab.known_errors import PREFIX, outright
 from mqlab.memo import per_facts
+from mqlab.repairs import its_topic
 from mqlab.rows import GRID, Assignment, Client, Fate, Flow, TopicFlow
 from mqlab.shared.queues import gets_on
 from mqlab.shared.reach import reach, works_on
@@ -231,7 +232,8 @@ def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
     if finding.ended_at is None or finding.ongoing or finding.severity is Severity.NOTICE:
         return finding
     end = finding.ended_at.timestamp()
-    names = [p for p in (*finding.parties, *finding.facts.get("members", "").split(", ")) if p]
+    members = finding.facts.get("members", "").split(", ")
+    names = [p for p in (*finding.parties, *members, *its_topic(finding, happened)) if p]
     near = [
         c
         for c in happened

@@ -14,6 +14,8 @@ say = room("repairs")
 
 _NOW, _OPEN = "mitigate", "ongoing"
 """The text of a class that says what to do at once, and the place by which it tells what goes on from what ended."""
+_UNSET = "default"
+"""What a change to no value of its own is called, in the room of changes."""
 _OWNERS = ("producer", "consumer", "topic", "broker")
 """Whose settings the first word of a change names."""
 
@@ -24,6 +26,24 @@ def names(finding: Finding) -> list[str]:
     return [name for text in (*re.split(" -> |/", finding.subject), *told) for name in text.split(", ") if name]
 
 
+def its_topic(finding: Finding, happened: Sequence[Change]) -> list[str]:
+    """Where *finding* names no topic, the only one of which a setting changed that the advice names."""
+    topics = {_owner(one) for one in happened if _advised(finding, one, ("topic",))}
+    named = bool(finding.facts.get("topic")) or " -> " in finding.subject
+    return [] if named or len(topics) != 1 else list(topics)
+
+
+def _owner(change: Change) -> str:
+    return change.what.partition(" ")[2].rpartition(" ")[0]
+
+
+def _advised(finding: Finding, change: Change, scopes: Sequence[str] = _OWNERS) -> bool:
+    """It is of a setting that the advice of *finding* names."""
+    key, advice = change.what.rpartition(" ")[2], f"{finding.mitigate} {finding.remedy}"
+    is_setting = change.what.partition(" ")[0] in scopes and _owner(change)
+    return bool(is_setting and re.search(rf"(?<![\w.]){re.escape(key)}(?![\w.]*\w)", advice))
+
+
 def repairs(finding: Finding, happened: Sequence[Change]) -> list[Change]:
     """The last change of each setting that the advice of *finding* names, by its subject and since its onset.
 
@@ -31,15 +51,11 @@ def repairs(finding: Finding, happened: Sequence[Change]) -> list[Change]:
     """
     if finding.started_at is None:
         return []
-    advice = f"{finding.mitigate} {finding.remedy}"
-    since, whose = finding.started_at.timestamp(), names(finding)
+    since, whose = finding.started_at.timestamp(), [*names(finding), *its_topic(finding, happened)]
     first: dict[str, Change] = {}
     last: dict[str, Change] = {}
     for one in happened:
-        scope, _, rest = one.what.partition(" ")
-        owner, _, key = rest.rpartition(" ")
-        named = re.search(rf"(?<![\w.]){re.escape(key)}(?![\w.]*\w)", advice) if key else None
-        if scope in _OWNERS and owner in whose and named and one.before is not None and (one.at or 0) > since:
+        if _advised(finding, one) and _owner(one) in whose and one.before is not None and (one.at or 0) > since:
             first.setdefault(one.what, one)
             last[one.what] = one
     return [one for what, one in last.items() if one.after != first[what].before]
@@ -59,7 +75,15 @@ def with_repairs(finding: Finding, happened: Sequence[Change], until: float | No
     over = until if known and again is None else None
     then = None if over is not None else finding.mitigate
     told = say("changed", each=tuple(map(_told, made)), again=again, until=over, then=then)
-    return replace(finding, ongoing=finding.ongoing and over is None, mitigate=told)
+    remedy = say("back") if all(_is_back(one, happened) for one in made) else finding.remedy
+    return replace(finding, ongoing=finding.ongoing and over is None, mitigate=told, remedy=remedy)
+
+
+def _is_back(repair: Change, happened: Sequence[Change]) -> bool:
+    """A change before it is taken back: the setting has its value from then, or is not set any more."""
+    earlier = [one for one in happened if one.what == repair.what and (one.at or 0.0) < (repair.at or 0.0)]
+    unset = isinstance(repair.after, Text) and repair.after.key == _UNSET
+    return any(one.before == repair.after or (unset and one.after == repair.before) for one in earlier)
 
 
 def after_its_end(finding: Finding) -> Finding:

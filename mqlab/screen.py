@@ -14,7 +14,7 @@ from mqlab.delivery.rows import Audit
 from mqlab.diagnosis import Diagnosis, Verdict
 from mqlab.findings import Change, Evidence, Finding, Severity, measured
 from mqlab.languages import said
-from mqlab.repairs import repairs
+from mqlab.repairs import its_topic, repairs
 from mqlab.reporting.evidence import dossiers, harmful
 from mqlab.reporting.impact import effects_of
 from mqlab.screens import audit
@@ -184,7 +184,8 @@ def _relevant(changes: Sequence[Change], lead: Finding) -> Sequence[Change]:
     """Repairs, changes of what its own lines show, and changes of whom it is about, those without a date last."""
     made, lines = repairs(lead, changes), {(e.source, e.line) for e in lead.evidence}
     cited = [c for c in changes if c not in made and any((e.source, e.line) in lines for e in c.evidence)]
-    names = {name for n in lead.parties if n for name in (n, n.partition("/")[0])}
+    parties = (*lead.parties, *its_topic(lead, changes))
+    names = {name for n in parties if n for name in (n, n.partition("/")[0])}
     near = [c for c in changes if c not in (*made, *cited) and any(f" {n} " in f" {c.what} " for n in names)]
     return [*made, *cited, *([c for c in near if c.at is not None] or near)][:3]
 
@@ -196,7 +197,9 @@ def _change(change: Change, tz: tzinfo) -> tuple[str, str]:
     for evidence in change.evidence:
         places.append(f":{evidence.line}" if evidence.source == before else f"{evidence.source}:{evidence.line}")
         before = evidence.source
-    told = say("change", at=at, what=change.what, was=change.before, after=change.after or "—")
+    told = say(
+        "change", at=at, by=change.inferred and at, what=change.what, was=change.before, after=change.after or "—"
+    )
     return told, " -> ".join(places)
 
 

@@ -72,3 +72,20 @@ def test_undated_files_that_differ_are_inferred():
         for name, size in (("after", 16384), ("before", 1638400))
     ]
     assert [(c.at, c.inferred) for c in changes(facts(*files))] == [(None, True)]
+
+
+def test_listings_that_differ_tell_a_change_by_when_the_later_was_made_unless_a_log_dates_it():
+    rows = [
+        settings(
+            f"at owner key value\n{when} orders max.message.bytes {size}", f"{n}.txt", scope="topic", origin="describe"
+        )
+        for n, (when, size) in enumerate([("10:00", 9), ("10:05", 5), ("10:10", 5), ("10:15", 9)])
+    ]
+    found = changes(facts(*rows))
+    assert [(c.what, c.before, c.after, c.inferred) for c in found] == [
+        ("topic orders max.message.bytes", "9", "5", True),
+        ("topic orders max.message.bytes", "5", "9", True),
+    ]
+    assert changes(facts(rows[0], rows[0])) == ()
+    logged = episode("topic-config-changed", "10:03", "server.log", topic="orders", reason="max.message.bytes -> 5")
+    assert [c.inferred for c in changes(facts(*rows, logged))] == [False]

@@ -102,7 +102,18 @@ def test_titles_of_a_class_show_only_what_findings_have_and_the_mechanism_can_be
         for _, name, _, _ in string.Formatter().parse(template)
         if name
     }
-    known = {"subject", "owner", "topic", "group", "lasting", "means", "who", "compression_type", "incident"}
+    known = {
+        "subject",
+        "owner",
+        "topic",
+        "group",
+        "lasting",
+        "means",
+        "who",
+        "compression_type",
+        "incident",
+        "went_back",
+    }
     assert slots <= known | read_toml("measures.toml")["measures"].keys()
     assert words.seen(room, "title-cause", {"incident": slug})
     assert texts["onset"]

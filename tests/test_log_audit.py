@@ -4,7 +4,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from facts_builder import at, episode, facts, positions
+from facts_builder import at, episode, facts, positions, settings
 from message_builder import BROKERS, SINK, acked, acks, controller, fates, followers, leaders, of_topic, part
 
 from mqlab.delivery.audit import audits
@@ -68,6 +68,23 @@ def test_a_failure_that_was_told_is_no_loss_of_the_log():
     (loss,) = log_losses(known, "orders")
     assert (loss.side, loss.records, loss.least, loss.most) == (Side.PRODUCER, 7, 0, 7)
     assert audits(known)[0].outcome is not Outcome.LOST
+
+
+@pytest.mark.parametrize(
+    ("refused", "told"),
+    [
+        ({"topic": "orders"}, " (2 were refused as too large: lines of the producers' logs)"),
+        ({}, " (2 were refused as too large: lines of the producers' logs)"),
+        ({"topic": "payments"}, ""),
+        ({"topic": "orders", "count": 9}, ""),
+    ],
+)
+def test_what_no_ledger_answers_may_have_been_refused_by_lines_of_a_log(refused, told):
+    own = fates("queue from to messages at sent acked\n0 0 6 7 10:00 1 1\n- - - 3 10:02 1 0")
+    (audit,) = audits(
+        facts(own, SENT, acked(6), BROKERS, episode("record-too-large", "10:02", **{"count": 2} | refused))
+    )
+    assert f"3 were sent, and no ledger notes an answer{told}" in str(audit.statement)
 
 
 def test_the_class_that_refused_records_is_named_where_one_alone_did():
@@ -221,3 +238,34 @@ def test_acknowledged_messages_without_a_place_that_nobody_saw_are_not_accounted
     seen = fates("queue from to messages at acked handled\n0 0 89 90 10:00 1 sink\n- - - 10 10:00 1 sink")
     (one,) = audits(facts(seen, acked(89), UNPLACED, of_topic("replication.factor", "1")))
     assert one.outcome is Outcome.COMPLETE
+
+
+@pytest.mark.parametrize(("when", "queue", "outcome"), [
+    ("10:05", "0", Outcome.UNKNOWN), ("09:50", "0", Outcome.COMPLETE), ("10:05", "7", Outcome.COMPLETE),
+])  # fmt: skip
+def test_a_log_that_was_deleted_after_something_was_acknowledged_is_not_called_whole(when, queue, outcome):
+    deleted = episode("log-deleted", when, "logs/server.log", topic="orders", queue=queue)
+    one = settings("at owner key value\n10:00 orders replication.factor 1", scope="topic")
+    (audit,) = audits(facts(fates("from to at sent acked\n0 9 10:00 1 1"), SENT, acked(9), one, deleted))
+    assert audit.outcome is outcome
+    assert bool(audit.missing) is (outcome is Outcome.UNKNOWN)
+
+
+@pytest.mark.parametrize(("handled", "line", "outcome"), [
+    ("-", "error:kafka-transaction-timed-out", Outcome.UNKNOWN),
+    ("sink", "error:kafka-producer-fenced", Outcome.COMPLETE),
+    ("-", "error:kafka-coordinator-timeout", Outcome.COMPLETE),
+])  # fmt: skip
+def test_what_was_acknowledged_and_never_read_may_stand_in_a_transaction_that_was_aborted(handled, line, outcome):
+    one = settings("at owner key value\n10:00 orders replication.factor 1", scope="topic")
+    own = fates(f"from to at sent acked handled\n0 9 10:00 1 1 {handled}")
+    (audit,) = audits(facts(own, SENT, acked(9), one, episode(line, "10:05")))
+    assert audit.outcome is outcome
+
+
+@pytest.mark.parametrize(("policy", "told"), [("compact", "up to 10 are past"), ("delete", "; 10 are past")])
+def test_offsets_of_a_compacted_topic_are_no_more_than_that_many_messages(policy, told):
+    own = settings(f"at owner key value\n10:00 orders cleanup.policy {policy}", scope="topic")
+    ends = positions("at group topic queue committed end\n10:10 sink orders 0 10 20")
+    (audit,) = audits(facts(fates("from to at acked handled\n0 9 10:00 0 sink"), SINK, own, ends))
+    assert told in str(audit.statement)

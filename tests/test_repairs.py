@@ -7,7 +7,8 @@ from facts_builder import at, episode, facts
 
 from mqlab.changes import changes
 from mqlab.findings import Certainty, Change, Severity, finding
-from mqlab.repairs import after_its_end, repairs, with_repairs
+from mqlab.repairs import after_its_end, its_topic, repairs, with_repairs
+from mqlab.words import room
 
 FOUND = finding(
     "poll-interval-exceeded",
@@ -122,3 +123,33 @@ def test_a_class_that_says_itself_what_to_do_after_its_end_says_that():
     span = (at("10:00:00"), at("10:05:00"))
     one = finding("slow-consumer", "g/t", Certainty.PROVEN, span, measures=numbers, slots=slots, evidence=())
     assert after_its_end(one) is one
+
+
+BIG = replace(FOUND, incident="oversize-record-rejected", subject="till", remedy="Raise max.message.bytes.", facts={})
+LOWERED, RAISED = ("10:00:00", "topic orders max.message.bytes", "9", "5"), (
+    "10:06:00", "topic orders max.message.bytes", "5", "9",
+)  # fmt: skip
+
+
+def test_a_limit_that_was_lowered_and_is_back_is_not_advised_again():
+    def fix(*happened):
+        return with_repairs(BIG, [change(*one) for one in happened], at("10:09:00")).remedy
+
+    taken_back = "Find out who changed it and why: it was taken back."
+    assert fix(LOWERED, RAISED) == taken_back
+    assert fix(LOWERED, (*RAISED[:3], room("changes")("default"))) == taken_back
+    assert fix((*RAISED[:3], room("changes")("default"))) == "Raise max.message.bytes."
+    assert fix(RAISED) == "Raise max.message.bytes."
+    assert fix(LOWERED, (*RAISED[:3], "7")) == "Raise max.message.bytes."
+
+
+def test_a_topic_that_no_line_names_is_the_only_one_whose_setting_the_advice_names_and_changed():
+    other = ("10:06:00", "topic payments max.message.bytes", "5", "9")
+
+    def topics(found, *happened):
+        return its_topic(found, [change(*one) for one in happened])
+
+    assert topics(BIG, LOWERED, RAISED) == ["orders"]
+    assert topics(BIG, LOWERED, ("10:06:00", "topic payments retention.ms", "5", "9")) == ["orders"]
+    assert topics(BIG, LOWERED, other) == []
+    assert topics(replace(BIG, subject="till -> payments"), LOWERED) == []

@@ -15,13 +15,17 @@ from mqlab.delivery.elections import handovers
 from mqlab.delivery.leaders import leaderships, looked
 from mqlab.delivery.log_losses import BY_OFFSETS, acknowledged, counted_by_ids
 from mqlab.delivery.loss_mechanisms import cases, unanswered
+from mqlab.delivery.missing import sparse
 from mqlab.delivery.positions import offsets
+from mqlab.delivery.refused_writes import refused_as_too_large
 from mqlab.delivery.rows import Audit, Doubled, Gap, GroupRow, LogRow, Loss, Outcome, Side
-from mqlab.facts import Facts
+from mqlab.facts import Facts, span
 from mqlab.memo import per_facts
 from mqlab.words.filling import Value
 
 _SHOWN = 3
+_ABORTS = ("error:kafka-transaction-timed-out", "error:kafka-producer-fenced")
+"""Lines after which an acknowledged record may stand in a transaction that was aborted: in the log, and never read."""
 say = words.room("delivery-audit")
 
 
@@ -52,7 +56,8 @@ def _audit(facts: Facts, topic: str) -> Audit:
     if outcome is Outcome.COMPLETE and beside:
         outcome = Outcome.IN_LOG
     read = sum(case.piece.read for case in cases(facts, topic) if case.piece.how != BY_OFFSETS)
-    statement = _statement(outcome, log, groups, losses, doubled, read)
+    refused = refused_as_too_large(facts, topic)
+    statement = _statement(outcome, log, groups, losses, doubled, (read, refused, sparse(facts, topic)))
     of_groups = [*_missing_of_groups(groups), *(_missing_owner(facts, ledger) for ledger in beside)]
     missing = tuple(dict.fromkeys([*of_log, *of_groups]))
     return Audit(topic, outcome, statement, log, groups, losses, doubled, missing, _looked(facts, log, groups))
@@ -108,10 +113,18 @@ def _missing_of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:
     if all(row.acked is None for row in log):
         yield say("acknowledged")
         return
-    if any(row.queue and not _accounted(facts, row) for row in log):
+    own = {row.queue for row in log}
+    gone = [e.first_at for e in facts.of_kind("log-deleted") if e.topic == log[0].topic and e.queue in own]
+    begin = span(f.first_at for f in facts.fates if f.topic == log[0].topic and f.acked)[0]
+    if deleted := [at for at in gone if at and begin and begin < at]:
+        yield say("deleted", topic=log[0].topic, at=deleted[0])
+    elif any(row.queue and not _accounted(facts, row) for row in log):
         software = {c.software for c in facts.coverage}
         queues = any("/" in row.queue for row in log) or ("rocketmq" in software and "kafka" not in software)
         yield say("queue-end", topic=log[0].topic) if queues else say("went-back")
+    unseen = sum(f.messages for f in facts.fates if f.topic == log[0].topic and f.acked and not f.handled)
+    if unseen and facts.of_kind(*_ABORTS):
+        yield say("aborted", messages=unseen)
     unplaced = {row.topic for row in log if not row.queue}
     nowhere = sum(
         f.messages for f in facts.fates
@@ -158,9 +171,14 @@ def _missing_of_groups(groups: Sequence[GroupRow]) -> Iterator[str]:
 
 def _statement(
     outcome: Outcome, log: Sequence[LogRow], groups: Sequence[GroupRow], losses: Sequence[Loss],
-    doubled: Sequence[Doubled], read: int,
+    doubled: Sequence[Doubled], beside: tuple[int, int, bool],
 ) -> str:  # fmt: skip
-    """What became of the messages of one topic; *read* of those that the log lost had been read before."""
+    """What became of the messages of one topic.
+
+    *beside* is how many of those that the log lost had been read before, of how many only logs of producers tell that
+    they were refused, and whether not each offset holds a record.
+    """
+    read, refused, up_to = beside
     acked = [row.acked for row in log if row.acked is not None]
     acked_of = {row.queue: row.acked or 0 for row in log}
     by_group = {name: list(rows) for name, rows in groupby(sorted(groups, key=_group), key=_group)}
@@ -171,7 +189,7 @@ def _statement(
     return say(
         "statement",
         acked=sum(acked) if acked else None,
-        parts=(*_lost(losses, read), *_left(by_group), *_failed(log), *_doubled(doubled)),
+        parts=(*_lost(losses, read), *_left(by_group, up_to), *_failed(log, refused), *_doubled(doubled)),
         outcome=outcome,
         named=sorted({row.incident for row in rows if row.incident}),
         rest=bool(untold) or sum(row.extra for row in unnamed) > at_changes,
@@ -224,7 +242,7 @@ def _amount(losses: Sequence[Loss]) -> dict[str, Value]:
     return {"least": least if least != most else None, "most": most}
 
 
-def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
+def _left(by_group: dict[str, list[GroupRow]], up_to: bool) -> Iterator[str]:
     """What groups left out, then what lies past their positions."""
     for name, rows in by_group.items():
         if skipped := sum(row.by_hand for row in rows):
@@ -236,14 +254,14 @@ def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
     for name, rows in by_group.items():
         if pending := sum(row.pending or 0 for row in rows):
             noted = all(row.handled is not None for row in rows if row.pending)
-            yield say("pending", group=name, pending=pending, noted=noted)
+            yield say("pending", group=name, pending=pending, noted=noted, up_to=up_to)
 
 
-def _failed(log: Sequence[LogRow]) -> Iterator[str]:
+def _failed(log: Sequence[LogRow], refused: int) -> Iterator[str]:
     if failed := sum(row.failed or 0 for row in log):
         yield say("failed", failed=failed, stored=sum(row.failed_stored or 0 for row in log))
     if unanswered := sum(row.unanswered or 0 for row in log):
-        yield say("unanswered", unanswered=unanswered)
+        yield say("unanswered", unanswered=unanswered, refused=refused if 0 < refused <= unanswered else None)
 
 
 def _doubled(doubled: Sequence[Doubled]) -> Iterator[str]:

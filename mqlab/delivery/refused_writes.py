@@ -50,6 +50,12 @@ def producer_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
     return tuple(_of_lines(facts, topic, queue, rows) for queue, rows in sorted(lines.items()))
 
 
+def refused_as_too_large(facts: Facts, topic: str) -> int:
+    """Records of *topic* of which lines of clients say so; a line without a topic is of the only one that was sent."""
+    only = {p.topic for p in facts.parts if p.role == "sent"} == {topic}
+    return sum(e.count for e in failures.oversize(facts) if e.topic == topic or (only and e.topic is None))
+
+
 def never_stored(facts: Facts, incident: str, topic: str | None) -> int:
     """Records of *topic* (of any where it is None) that *incident* refused and that are known to be nowhere."""
     topics = sorted({f.topic for f in noted(facts.fates) if f.topic and topic in (None, f.topic)})

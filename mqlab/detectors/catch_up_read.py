@@ -128,11 +128,11 @@ def _best(every: Sequence[Points], jumps: Jumps) -> Reading | None:
 
 
 def _reading(before: Points, after: Points, jumps: Jumps) -> Reading | None:
-    """None where a position was set meanwhile and nothing tells where it stood."""
+    """None where a position was set meanwhile and nothing tells where it stood, or a log began anew."""
     first, last = ({point.queue: point for point in points} for points in (before, after))
     paces = [Pace(queue, first[queue], last[queue]) for queue in first.keys() & last.keys()]
     within = [jump for pace in paces for jump in jumps.get(pace.queue, ()) if jump.is_in(pace)]
-    if any(jump.origin is None for jump in within):
+    if any(jump.origin is None for jump in within) or any(pace.produced < 0 for pace in paces):
         return None
     return Reading(before, after, sum(jump.target - (jump.origin or 0) for jump in within))
 

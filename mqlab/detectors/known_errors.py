@@ -21,6 +21,7 @@ from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.kafka.redelivery import set_back
 from mqlab.known_errors import WORKS_AGAIN, KnownError, known_errors, of_class
 from mqlab.mqtt.reconnects import links
 from mqlab.rocketmq.disks import still_full
@@ -129,12 +130,8 @@ class Rule:
         said = tuple(_said(facts, self.INCIDENT))
         if said:
             return Result((_finding(facts, self.INCIDENT, said),))
-        if self.INCIDENT == "host-starved" and (late := _late(facts)):
-            seen = say("late", brokers=_names(folder(e.source).rpartition("/")[2] for e in late))
-            return Result(missing=(say("no-pauses"),), seen=seen, evidence=tuple(e.first for e in late))
-        if self.INCIDENT == "host-starved" and (at_once := _at_once(facts)):
-            seen = say("at-once", brokers=len(at_once))
-            return Result(missing=(say("no-pauses"),), seen=seen, evidence=tuple(e.first for e in at_once))
+        if open_ := _open(facts, self.INCIDENT):
+            return open_
         told = facts.of_kind(*of_class(self.INCIDENT))
         if told and self.INCIDENT == _UNREACHABLE and all(_is_of_its_link(facts, e) for e in told):
             return Result(rejected=say("its-link", clients=_names(owner(facts, e) for e in told)))
@@ -143,6 +140,21 @@ class Rule:
         if any(c.role.is_log for c in facts.coverage):
             return CLEAR
         return Result(missing=(say("no-logs"),))
+
+
+def _open(facts: Facts, incident: str) -> Result | None:
+    """What points to a class without a line that names it."""
+    if incident == "host-starved" and (late := _late(facts)):
+        seen = say("late", brokers=_names(folder(e.source).rpartition("/")[2] for e in late))
+        return Result(missing=(say("no-pauses"),), seen=seen, evidence=tuple(e.first for e in late))
+    if incident == "host-starved" and (at_once := _at_once(facts)):
+        seen = say("at-once", brokers=len(at_once))
+        return Result(missing=(say("no-pauses"),), seen=seen, evidence=tuple(e.first for e in at_once))
+    if incident == "manual-offset-change" and (back := set_back(facts)):
+        seen = say("set-back", groups=_names(one.group for one, _ in back), partitions=len(back))
+        rows = (Evidence(p.source, p.line, p.text, say("committed")) for pair in back[:_SHOWN] for p in pair)
+        return Result(missing=(say("who-set"),), seen=seen, evidence=tuple(rows))
+    return None
 
 
 _SOME = {

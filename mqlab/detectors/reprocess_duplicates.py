@@ -97,7 +97,10 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
             **waited(facts, repeated.group, since, until),
         },
         evidence=_evidence(facts, repeated),
-        facts={"ledgers": ", ".join(repeated.sources)},
+        facts={
+            "ledgers": ", ".join(repeated.sources),
+            "went back": say("went-back") if 2 * repeated.forgotten > repeated.extra else None,
+        },
     )
 
 

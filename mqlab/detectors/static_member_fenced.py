@@ -86,7 +86,7 @@ def _finding(facts: Facts, fenced: Fencing, *, alone: bool) -> Finding:
             "fencings": len(fenced.at),
             "swaps": len(fenced.swaps),
             "processes": len(fenced.processes) if twice else None,
-            **(backlog(facts, fenced.group, fenced.at[0], fenced.at[-1]) if fenced.group else {}),
+            **(backlog(facts, fenced.group, fenced.at[0], fenced.at[-1] + _rest(fenced)) if fenced.group else {}),
         },
         evidence=_evidence(facts, fenced),
         explains=("reprocess-duplicates", "group-churn"),
@@ -101,9 +101,13 @@ def _period(fenced: Fencing) -> float:
 def _goes_on(facts: Facts, fenced: Fencing) -> bool:
     """The material ends before the next fencing would have come, by the pace of those that were seen."""
     last = facts.covered_until() or fenced.at[-1]
+    return last - fenced.at[-1] < _rest(fenced) and not _given_up(facts, fenced)
+
+
+def _rest(fenced: Fencing) -> float:
+    """Seconds after the last fencing within which another one would have come; its lag is of them, too."""
     usual = _PERIODS * _period(fenced) if len(fenced.at) > 1 else 0.0
-    rest = max(_SHORT, usual) if len(fenced.at) >= _STEADY else max(QUIET, usual)
-    return last - fenced.at[-1] < rest and not _given_up(facts, fenced)
+    return max(_SHORT, usual) if len(fenced.at) >= _STEADY else max(QUIET, usual)
 
 
 def _given_up(facts: Facts, fenced: Fencing) -> bool:

@@ -230,6 +230,9 @@ _DELETING: tuple[Signature, ...] = (
         rf"(?:base(?:Offset=| offsets \[)(?P<value>\d+))?(?:.*? {_DUE})?",
     ),
     Signature("segment-deleted", begins=rf"Deleting segments {_DUE}", also=r"baseOffset=(?P<value>\d+)"),
+    Signature(
+        "log-deleted", begins=rf"Log for partition {PARTITION} is renamed to .*-delete and is scheduled for deletion"
+    ),
     Signature("segment-deleted", begins=rf"Scheduling log segment (?P<value>\d+) for log {PARTITION}"),
 )
 """What retention and requests took away from the beginning of a log."""

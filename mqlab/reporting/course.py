@@ -14,6 +14,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Change, Finding
 from mqlab.headline import begins, lead
 from mqlab.known_errors import WORKS_AGAIN
+from mqlab.repairs import its_topic
 from mqlab.symptoms.deaths import BROKER, deaths
 from mqlab.words import listed, pieces, room
 
@@ -85,7 +86,7 @@ def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
     """The change of something that the finding names, nearest to its beginning."""
     if first.started_at is None:
         return
-    began, names = first.started_at.timestamp(), _named(first)
+    began, names = first.started_at.timestamp(), [*_named(first), *its_topic(first, changes)]
     near = [
         (abs(one.at - began), number, one)
         for number, one in enumerate(changes, 1)

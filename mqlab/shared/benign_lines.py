@@ -87,6 +87,10 @@ _REFUSAL = re.compile(r"busy|disk (?:is )?full|flow control|SYSTEM_ERROR|not ava
 """What an answer says when the broker cannot do its work."""
 
 
+_OF_NO_START = frozenset({"error:kafka-producer-fenced", "error:kafka-transaction-timed-out"})
+"""Events that no start brings about: who waits for a broker is not fenced, and aborts no transaction."""
+
+
 @dataclass(frozen=True, slots=True)
 class Starts:
     """When logs begin, and when processes start and stop."""
@@ -120,7 +124,7 @@ class Starts:
 
         Who *worked* at a moment between had got over that start: it explains nothing of what came later.
         """
-        if shape.first_at is None or shape.last_at is None:
+        if shape.first_at is None or shape.last_at is None or _is_of_no_start(shape):
             return False
         if isinstance(shape, Shape) and shape.source not in self.printed_by_brokers and not _WAITS.search(shape.shape):
             return False
@@ -129,7 +133,7 @@ class Starts:
 
     def at_begin(self, shape: Shape | Episode, worked: Collection[float] = ()) -> bool:
         """Its first and its last line lie at the beginning of its log, before who wrote them had *worked*."""
-        if shape.first_at is None or shape.last_at is None:
+        if shape.first_at is None or shape.last_at is None or _is_of_no_start(shape):
             return False
         begin = self.begins.get(shape.source, shape.first_at)
         return all(_near(at, begin, worked) for at in (shape.first_at, shape.last_at))
@@ -209,6 +213,10 @@ def _is_ordinary(facts: Facts, shape: Shape) -> bool:
     if _ORDINARY.search(shape.shape):
         return True
     return bool(_ANSWER.search(shape.shape)) and not _REFUSAL.search(shape.shape)
+
+
+def _is_of_no_start(line: Shape | Episode) -> bool:
+    return isinstance(line, Episode) and line.kind in _OF_NO_START
 
 
 def _near(at: float, start: float, worked: Collection[float] = ()) -> bool:

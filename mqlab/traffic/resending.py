@@ -7,6 +7,7 @@ more failures (or failed bytes) than it received. A card counts too, where the h
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -248,9 +249,20 @@ def unclear(facts: Facts) -> list[str]:
             and count >= FEW_FAILURES
             and len(sizes) == 1
             and _came_in(facts, lines, "records") is None
+            and not _name_several(lines)
         ):
             told.append(say("unclear", client=client, failures=count))
     return told
+
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.,]+")
+_ID = re.compile(r"\b(?:key|id)\W{1,2}\w+|\b[A-Za-z][\w-]*\d[\w-]*")
+
+
+def _name_several(lines: Sequence[Episode]) -> bool:
+    """Each line that is kept names something that not all do, such as its record: these are several."""
+    told = [set(_ID.findall(_MOMENT.sub("", text))) for text in {t for e in lines for t in (e.first.text, e.last.text)}]
+    return len(told) > 1 and all(own - set.intersection(*told) for own in told)
 
 
 def _failing(facts: Facts) -> dict[str, list[Episode]]:

@@ -180,6 +180,11 @@ def test_a_reset_at_another_time_takes_nothing_from_what_was_read(when):
     assert caught_up(*other) == (7900, 8000)
 
 
+def test_a_log_that_began_anew_was_not_caught_up_with():
+    anew = positions("at group topic queue committed end\n10:00 a orders 0 10 5000\n10:01 a orders 0 90 90")
+    assert answer(catch_up_read, anew) == ()
+
+
 def test_reading_as_fast_as_is_produced_is_no_catch_up():
     steady = positions("at group topic queue committed end\n10:00 a orders 0 10 5000\n10:01 a orders 0 210 5200")
     assert answer(catch_up_read, steady) == ()

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from facts_builder import at, episode, facts, settings
+from facts_builder import at, episode, facts, positions, settings
 from outright_builder import LEAD, LOG, RULE, again, found, said
 
-from mqlab.detectors.known_errors import EXPLAINS
+from mqlab.detectors.known_errors import EXPLAINS, say
 from mqlab.findings import Certainty, Severity, finding
 from mqlab.known_errors import known_errors
 from mqlab.precedence import ordered_by_weight
@@ -105,3 +105,19 @@ def test_the_cause_of_a_dependency_s_error_is_no_trouble_between_brokers(line, p
     assert bool(result.findings) is is_other
     assert (result.rejected is None) is is_other
     assert found("dependency-down", LOG, *rows)
+
+
+@pytest.mark.parametrize(
+    ("rows", "partitions"),
+    [
+        ("10:00 g orders 0 900 1000\n10:05 g orders 0 100 1000", 1),
+        ("10:00 g orders 0 900 1000\n10:05 g orders 0 950 1000", 0),
+        ("10:00 g orders 0 900 1000\n10:05 g orders 0 0 10", 0),
+        ("10:00 g orders 0 900 1000\n10:05 h orders 0 100 1000", 0),
+    ],
+    ids=["set back", "moves on", "its log was created anew", "another group"],
+)
+def test_a_committed_offset_that_went_back_leaves_open_whether_somebody_set_it(rows, partitions):
+    result = RULE["manual-offset-change"].detect(facts(LOG, positions(f"at group topic queue committed end\n{rows}")))
+    seen = say("set-back", groups=["g"], partitions=partitions) if partitions else None
+    assert (result.seen, bool(result.missing), bool(result.evidence)) == (seen, partitions > 0, partitions > 0)

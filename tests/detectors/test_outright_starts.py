@@ -77,3 +77,13 @@ def test_a_client_that_starts_accounts_for_no_heartbeat_of_a_broker_and_a_broker
     assert found("quorum-lost", held, client, beats(1860, 2400)).measures["lines"] == 2
     started = episode("broker-started", 1800, "logs/server.log")
     assert found("quorum-lost", held, started, beats(1860, 2400)).measures["lines"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "is_found"),
+    [("kafka-producer-fenced", True), ("kafka-transaction-timed-out", True), ("kafka-coordinator-timeout", False)],
+)
+def test_no_start_brings_a_producer_to_be_fenced_or_a_transaction_to_time_out(name, is_found):
+    error = known_errors()[name]
+    start = episode("broker-started", 1800, "brokers/server.log")
+    assert (found("coordinator-unavailable", LOG, start, again(error, 1790, 30)) is not None) is is_found

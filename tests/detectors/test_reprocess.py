@@ -259,6 +259,16 @@ def test_records_whose_commits_were_lost_had_been_committed(listings, forgotten)
     assert [e.why.key for e in finding.evidence][:2] == ["committed", "went-back"] or not forgotten
 
 
+@pytest.mark.parametrize(
+    ("high", "title", "again"), [(2000, "the committed offset went back", False), (1200, None, True)]
+)
+def test_what_a_group_had_committed_was_handed_out_again_since_its_offset_went_back(high, title, again):
+    (finding,) = detect(facts(MEMBERS, KILLED, *MANY, listed(s60=900, s112=high, s124=1100), LOG)).findings
+    assert finding.facts.get("went back") == title
+    assert ("handed out again" in str(finding.statement)) is again
+    assert "  " not in str(finding.statement)
+
+
 def test_copies_without_any_change_are_likely_only():
     assert found(MEMBERS, handled(110, 900, A, B), commits(100), LOG) == [(Severity.CRITICAL, Certainty.LIKELY, 900)]
 

@@ -216,6 +216,24 @@ def test_failures_of_one_size_without_any_count_of_what_came_in_cannot_be_told_a
     assert found(*NEW, too_large(600), REJECTED, ACCEPTED) == (unclear,)
 
 
+@pytest.mark.parametrize(
+    ("texts", "is_unclear"),
+    [
+        (["send of o-{n} failed"], False),
+        (["send failed, key={n}"], False),
+        (["2026-11-20 10:00:0{n},000 ERROR send to t-1 failed"], True),
+        (["send of o-7 failed"], True),
+    ],
+)
+def test_failures_whose_lines_name_several_records_are_not_of_one(texts, is_unclear):
+    lines = [
+        replace(e, first=replace(e.first, text=text), last=replace(e.last, text=text))
+        for n, e in enumerate(too_large(600))
+        for text in [texts[0].format(n=n)]
+    ]
+    assert bool(found(*NEW, lines, REJECTED, ACCEPTED)) is is_unclear
+
+
 def test_resubmission_leads_and_names_the_oversize_records_as_its_consequence():
     material = facts(*NEW, too_large(600), RESENT, REJECTED)
     again = retry_amplification.detect(material).findings[0]

@@ -164,3 +164,12 @@ def test_it_is_over_after_four_times_the_pace_of_its_fencings():
         return one.ongoing
 
     assert [ongoing(end) for end in ("10:04", "10:05")] == [True, False]
+
+
+def test_the_lag_of_a_fenced_group_may_peak_after_the_last_fencing():
+    rows = [
+        Position(at(when), "shop", "orders", "0", 0, lag, None, None, None, None, f"groups.{when}.txt", 3, "")
+        for when, lag in ((55, 0), (90, 40), (128, 96), (180, 210), (1500, 4000))
+    ]
+    (one,) = detect(facts(runs("a"), runs("b"), TURNS, rows, LOGS)).findings
+    assert one.measures["peak_lag"] == 210

@@ -54,6 +54,7 @@ LINES = (
     ("INFO", "segment-deleted", f"{UNIFIED}Deleting segment {SEGMENT} due to log retention time 60000ms breach based on the largest record timestamp in the segment (kafka.log.UnifiedLog)", None, 70, "retention time 60000ms breach"),
     ("INFO", "segment-deleted", f"{LOG}Deleting segments due to retention size 900 in bytes breach: {SEGMENT} (kafka.log.Log)", None, 70, "retention size 900 in bytes breach"),
     ("INFO", "segment-deleted", f"{LOG}Found deletable segments with base offsets [70,80] due to retention time 60000ms breach (kafka.log.Log)", None, 70, "retention time 60000ms breach"),
+    ("INFO", "log-deleted", "Log for partition t.x-1 is renamed to /data/t.x-1.0a1b2c3d4e5f40718293a4b5c6d7e8f9-delete and is scheduled for deletion (kafka.log.LogManager)", None, None, None),
     ("INFO", "segment-deleted", "Scheduling log segment 70 for log t.x-1 for deletion. (kafka.log.Log)", None, 70, None),
     ("INFO", "unclean-election", f"{QUORUM}UNCLEAN partition change for t.x-1 with topic ID UCNjPqmuTNKupDxiNQwNsQ: isr: [3] -> [2], leader: 3 -> 2, leaderRecoveryState: RECOVERED -> RECOVERING, leaderEpoch: 4 -> 5, partitionEpoch: 5 -> 6 {REGISTRY}", "1", 2,
      "isr: [3] -> [2], leader: 3 -> 2, leaderRecoveryState: RECOVERED -> RECOVERING, leaderEpoch: 4 -> 5, partitionEpoch: 5 -> 6"),

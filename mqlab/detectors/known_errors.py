@@ -96,7 +96,13 @@ _PAUSES = ("session-timeout", "poll-interval-exceeded", "retry-amplification", "
 EXPLAINS: Mapping[str, tuple[str, ...]] = {
     "authentication-failed": (*_CLIENTS, "rate-limit-flapping"),
     "authorization-denied": _CLIENTS,
-    "broker-unreachable": (*_CLIENTS, "retry-amplification", "reconnect-storm"),
+    "broker-unreachable": (
+        *_CLIENTS,
+        "retry-amplification",
+        "reconnect-storm",
+        "session-queue-drop",
+        "session-queue-growth",
+    ),
     "network-partition": (*_CLIENTS, *_PAUSES, "under-min-isr", "quorum-lost"),
     "quorum-lost": ("under-min-isr", "retry-amplification", "coordinator-unavailable"),
     "broker-overloaded": (*_PAUSES, "reconnect-flaky-link"),

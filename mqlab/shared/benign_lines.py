@@ -212,4 +212,4 @@ def _is_ordinary(facts: Facts, shape: Shape) -> bool:
 
 
 def _near(at: float, start: float, worked: Collection[float] = ()) -> bool:
-    return start - RESTART <= at <= start + STARTING and not any(start < well < at for well in worked)
+    return start - RESTART <= at <= start + STARTING and not any(start <= well < at for well in worked)

@@ -166,3 +166,13 @@ def test_ledgers_that_are_named_after_a_members_log_are_its_groups():
     every = ("clients/app-1-processed.csv", "clients/app-1/processed.csv", "clients/app-10-processed.csv")
     found = ledgers_of(facts(allocated, [tally(source) for source in every]), GROUP, TOPIC)
     assert found == set(every[:2])
+
+
+@pytest.mark.parametrize("kind", ["consumer-starting", "consumer-stopped"])
+def test_the_log_of_a_member_that_starts_or_stops_names_the_group_of_its_ledger(kind):
+    other = episode("queues-allocated", 0, "logs/two/client.log", group="prices", topic=TOPIC, system="rocketmq")
+    own = episode(kind, 0, "logs/one/client.log", group=GROUP, system="rocketmq")
+    prices = stands(100, group="prices")
+    both = (tally(ONE), tally(TWO))
+    assert ledgers_of(facts(other, own, both, stands(100), prices), GROUP, TOPIC) == {ONE}
+    assert ledgers_of(facts(other, both, stands(100), prices), GROUP, TOPIC) == set()

@@ -1,6 +1,6 @@
 """What changed, in the order in which it happened."""
 
-from facts_builder import episode, facts, log, settings, version
+from facts_builder import episode, facts, log, positions, settings, version
 
 from mqlab.changes import changes
 
@@ -72,3 +72,18 @@ def test_undated_files_that_differ_are_inferred():
         for name, size in (("after", 16384), ("before", 1638400))
     ]
     assert [(c.at, c.inferred) for c in changes(facts(*files))] == [(None, True)]
+
+
+def test_dead_letters_of_a_group_are_told_when_they_came_and_how_many_there_are():
+    rows = positions("""
+at    group topic      queue      committed end
+10:00 -     %DLQ%shop  broker-a/0 -         2
+10:05 -     %DLQ%shop  broker-a/0 -         5
+10:05 -     %DLQ%shop  broker-b/0 -         1
+10:00 -     %DLQ%calm  broker-a/0 -         0
+10:05 -     %RETRY%x   broker-a/0 -         9
+10:05 -     %DLQ%lone  broker-a/0 -         1
+""")
+    assert told(rows) == [
+        ("dead letters of group lone", None, "1 message"), ("dead letters of group shop", "3 messages", "6 messages"),
+    ]  # fmt: skip

@@ -77,6 +77,9 @@ def test_the_start_of_a_broker_accounts_for_no_error_of_its_bridge_that_was_conn
     dials = [episode("bridge-connecting", when, place, client_id="hq") for when in (0, 40, 50, 60)]
     fails = [said(error, when, source=place) for when in (40, 50, 60)]
     assert found("broker-unreachable", *rows, *dials, *fails).measures["lines"] == 3
+    peer = episode("broker-starting", 65, "brokers/peer.log")
+    assert found("broker-unreachable", *rows, *dials, peer, *fails).measures["lines"] == 3
+    assert found("broker-unreachable", *rows, *dials[:3], peer, *fails[:2]) is None
     waits = [said(error, 0, source=place, count=1), *fails]
     assert found("broker-unreachable", *rows, *dials, *waits) is None
 

@@ -176,3 +176,14 @@ def test_the_log_of_a_member_that_starts_or_stops_names_the_group_of_its_ledger(
     both = (tally(ONE), tally(TWO))
     assert ledgers_of(facts(other, own, both, stands(100), prices), GROUP, TOPIC) == {ONE}
     assert ledgers_of(facts(other, both, stands(100), prices), GROUP, TOPIC) == set()
+
+
+def test_where_a_consumer_itself_stands_counts_and_a_broadcasting_one_is_no_reader():
+    own = replace(*stands(90), at=at("10:21"), end=None, client_id="10.0.0.1@7")
+    (row,) = audit(sent(), stands(70), own).groups
+    assert (row.committed, row.pending) == (90, 0)
+    prices = replace(own, group="prices")
+    started = episode("consumer-starting", "10:00", "logs/two/c.log", system="rocketmq", group="prices")
+    for model, readers in (("CLUSTERING", {GROUP, "prices"}), ("BROADCASTING", {GROUP})):
+        one = audit(sent(), stands(70), prices, replace(started, reason=model))
+        assert {row.group for row in one.groups} == readers

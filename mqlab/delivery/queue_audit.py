@@ -61,7 +61,7 @@ def broadcast_group(facts: Facts, ledger: str) -> str | None:
 
 def _readers(facts: Facts, topic: str) -> list[str]:
     told = {p.group for p in facts.positions if p.topic == topic and p.group and p.committed is not None}
-    return sorted(told & set(members.groups(facts)))
+    return sorted(group for group in told & set(members.groups(facts)) if not members.broadcast(facts, group))
 
 
 def _row(facts: Facts, group: str, topic: str, queue: str) -> GroupRow:

@@ -187,3 +187,11 @@ def test_where_a_consumer_itself_stands_counts_and_a_broadcasting_one_is_no_read
     for model, readers in (("CLUSTERING", {GROUP, "prices"}), ("BROADCASTING", {GROUP})):
         one = audit(sent(), stands(70), prices, replace(started, reason=model))
         assert {row.group for row in one.groups} == readers
+
+
+@pytest.mark.parametrize(("expression", "said"), [("pay || ship", True), ("*", False)])
+def test_a_group_that_reads_some_tags_only_may_have_no_part_in_what_is_left(expression, said):
+    member = replace(MEMBER, subscription=f"{TOPIC}:{expression}")
+    one = audit(sent(handled="-"), member, stands(70))
+    assert ("order_sync reads only pay || ship of orders" in one.statement) is said
+    assert "reads only" not in audit(sent(), member, stands(100)).statement

@@ -84,11 +84,7 @@ def _queued(
         grown = round(sum(s.points[-1][1] - (brokers.value(s, begin) or 0.0) for s in stored))
         low = max(0, min(kept, grown))
         how = say("queued", who=who, stored=grown, at=max(s.points[-1][0] for s in stored))
-    gone = [
-        subscription.session.last.end
-        for subscription in waiting
-        if subscription.session is not None and subscription.session.last.end is not None
-    ]
+    gone = [end for one in waiting if one.session is not None and (end := one.session.last.end) is not None]
     places = (*dict.fromkeys((*gone, *_samples(facts, STORED, clients))), *chain_stages.places(rows))
     queue = Gap(*BETWEEN, Whereabouts.QUEUED, ", ".join(clients), kept, low, many, how, *chain_stages.ends(rows),
                 begin, places)  # fmt: skip

@@ -238,15 +238,8 @@ def _differing(own: Mapping[str | None, Client]) -> Sequence[str]:
 def _told(
     flips: Mapping[str, Sequence[Episode]], said: Sequence[Episode], parts: Mapping[str, Sequence[Client]]
 ) -> list[Evidence]:
-    flipping = [e for lines in flips.values() for e in lines[:4]]
-    found = [e.first.because(say("flips", how=e.reason)) for e in flipping]
+    found = [e.first.because(say("flips", how=e.reason)) for lines in flips.values() for e in lines[:4]]
     found += [e.first.because(say("compared")) for e in said[:2]]
     listed = [c for clients in parts.values() for c in clients[:4]]
-    return list(
-        dict.fromkeys(
-            [
-                *found,
-                *(c.evidence.because(say("reads", client=c.client_id, subscription=c.subscription)) for c in listed),
-            ]
-        )
-    )
+    found += [c.evidence.because(say("reads", client=c.client_id, subscription=c.subscription)) for c in listed]
+    return list(dict.fromkeys(found))

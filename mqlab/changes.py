@@ -16,6 +16,7 @@ from mqlab.kafka.groups import groups
 from mqlab.material.names import copied_name
 from mqlab.mqtt import absences, circles
 from mqlab.mqtt.accounting import accounts
+from mqlab.mqtt.brokers import LASTING
 from mqlab.mqtt.connections import by_client
 from mqlab.mqtt.explained import unheard
 from mqlab.mqtt.sessions import offline_sessions
@@ -44,6 +45,7 @@ def changes(facts: Facts) -> tuple[Change, ...]:
         *_members(facts),
         *member_changes(facts),
         *_mqtt(facts),
+        *_dead_letters(facts),
         *_files(facts),
     ]
     return tuple(sorted(found, key=lambda c: (c.at or 0.0, c.what, c.before or "", c.after or "")))
@@ -170,6 +172,24 @@ def _members(facts: Facts) -> Iterator[Change]:
             yield Change(one.since, say("group", group=group), None, after, one.evidence)
 
 
+_DEAD = "%DLQ%"
+"""How RocketMQ's topics of dead letters begin, which are a group's own."""
+
+
+def _dead_letters(facts: Facts) -> Iterator[Change]:
+    """When a group's dead letters were first seen to be more, and how many there were last."""
+    rows = [p for p in facts.positions if p.topic.startswith(_DEAD) and p.end is not None and p.at is not None]
+    for topic in sorted({p.topic for p in rows}):
+        own = sorted((p for p in rows if p.topic == topic), key=lambda p: (p.at or 0.0, p.source, p.line or 0))
+        first, last = ({p.queue: p.end or 0 for p in some} for some in (reversed(own), own))
+        was, many = sum(first.values()), sum(last.values())
+        rose = next((p for p in own if (p.end or 0) > first[p.queue]), own[0])
+        name = say("dead-letters", group=topic.removeprefix(_DEAD))
+        if many:
+            before = say("messages", messages=was) if was < many else None
+            yield Change(rose.at, name, before, say("messages", messages=many), (own[-1].evidence,))
+
+
 def _files(facts: Facts) -> Iterator[Change]:
     """Configuration files that differ between two states of the same owner, undated."""
     files: dict[tuple[str, str, str], list[Setting]] = defaultdict(list)
@@ -196,7 +216,7 @@ default behind it: what fits on a screen."""
 
 
 def _mqtt(facts: Facts) -> Iterator[Change]:
-    """Each new start of a broker, each client that is new, that left its session behind, or that missed messages."""
+    """Each new start of a broker, each client that is new, restarted, left its session behind, or missed messages."""
     for start in _starts(facts, "broker-starting"):
         name = say("broker", broker=start.node or start.source)
         yield Change(start.first_at, name, None, say("starting", release=start.reason or None), (start.first,))
@@ -207,7 +227,31 @@ def _mqtt(facts: Facts) -> Iterator[Change]:
     for session in offline_sessions(facts):
         name = say("client", client=session.client_id)
         yield Change(session.since, name, say("connected"), say("away"), session.evidence[-1:])
-    yield from _missed(facts)
+    missed = tuple(_missed(facts))
+    yield from missed
+    known = {(change.at, change.what) for change in missed}
+    yield from (change for change in _restarted(facts) if (change.at, change.what) not in known)
+
+
+_ONCE = 2
+"""Restarts of a client that are told; who leaves in good order more often does so by habit."""
+
+
+def _restarted(facts: Facts) -> Iterator[Change]:
+    """Clients that had long been there, left in good order and were back as soon as a restart takes."""
+    found = []
+    for (_, client), own in by_client(facts).items():
+        pairs = [
+            (before, after) for before, after in pairwise(own)
+            if before.ended == "normal" and (before.seconds or 0.0) >= LASTING and before.end and after.begin
+            and 0 <= (after.since or 0.0) - (before.until or 0.0) <= LASTING
+        ]  # fmt: skip
+        if len(own) <= _ONCE + 1:
+            found += [(client, *pair) for pair in pairs]
+    for client, before, after in found if len(found) <= _MOST else ():
+        places = tuple(place for place in (before.end, after.begin) if place is not None)
+        then = say("absent", until=after.since)
+        yield Change(before.until, say("client", client=client), say("connected"), then, places)
 
 
 def _missed(facts: Facts) -> Iterator[Change]:

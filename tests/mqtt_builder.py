@@ -11,6 +11,8 @@ WORDS = {
     "dropping": "session-queue-dropping",
     "starting": "broker-starting",
     "stopping": "broker-stopping",
+    "tries": "bridge-connecting",
+    "refused": "error:mqtt-bridge-failed",
 }
 """Words of a drawn broker's log; any other one is the reason for which a connection ended."""
 CLIENT_WORDS = {
@@ -87,7 +89,7 @@ def _rows(text):
 def _told(source, number, at, client_id, word, peer=None, *more):
     kind = WORDS.get(word, "client-disconnected")
     told = {"system": "mqtt", "client_id": _none(client_id), "line": number, "peer": _none(peer)}
-    reason = {"session-takeover": "already connected", "client-disconnected": word}.get(kind)
+    reason = {"session-takeover": "already connected", "client-disconnected": word, "bridge-connecting": peer}.get(kind)
     if kind == "client-connected":
         reason = _session(more)
     return episode(

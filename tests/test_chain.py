@@ -709,6 +709,26 @@ def test_only_the_counter_of_the_client_s_own_broker_counts_what_its_queue_lost(
     assert other.gaps[0].how == say("dropped-uncounted")
 
 
+def test_what_the_publishers_broker_dropped_from_its_bridge_has_known_whereabouts():
+    here = broker("10:00:00 board connected 10.0.0.9:1001 k30 c0\n10:10:00 x connected 10.0.0.3:1003 k30 c1",
+                  "logs/office.log")  # fmt: skip
+    there = broker("""
+        10:00:00 gateway connected 10.0.0.8:1001 k30 c1
+        10:00:00 up tries 10.0.0.1:1883
+        10:04:50 local.host.up closed
+        10:05:01 local.host.up dropping
+        10:05:11 up tries 10.0.0.1:1883
+        10:10:00 y normal
+    """, "logs/plant.log")  # fmt: skip
+    counter = series("mqtt.publish_dropped", [0, 70, 70], start=300, step=100, source="metrics/sys-topics-plant.log")
+    way = within_mqtt(facts(HOLE, here, there, subscribed("board", name="plant/#"), counter))
+    assert gaps(way)[0] == ("taken", Whereabouts.DROPPED, "local.host.up", 70, 70, 70)
+    assert (way.gaps[1].messages, way.gaps[1].how) == (10, say("nowhere", who="board"))
+    elsewhere = there[1:]  # without the line of the publisher's connection
+    other = within_mqtt(facts(HOLE, here, elsewhere, subscribed("board", name="plant/#"), counter))
+    assert gaps(other) == [("taken", Whereabouts.UNKNOWN, "board", 80, 80, 80)]
+
+
 def test_what_a_broker_counted_before_it_was_restarted_counts():
     counter = series("mqtt.publish_dropped", [40, 60, 0], start=100, step=100)
     way = within_mqtt(facts(HOLE, BOARD, subscribed("board", name="plant/#"), full("10:05:01"), counter))

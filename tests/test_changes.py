@@ -1,6 +1,6 @@
 """What changed, in the order in which it happened."""
 
-from facts_builder import episode, facts, log, settings, version
+from facts_builder import episode, facts, log, positions, settings, version
 
 from mqlab.changes import changes
 
@@ -89,3 +89,18 @@ def test_listings_that_differ_tell_a_change_by_when_the_later_was_made_unless_a_
     assert changes(facts(rows[0], rows[0])) == ()
     logged = episode("topic-config-changed", "10:03", "server.log", topic="orders", reason="max.message.bytes -> 5")
     assert [c.inferred for c in changes(facts(*rows, logged))] == [False]
+
+
+def test_dead_letters_of_a_group_are_told_when_they_came_and_how_many_there_are():
+    rows = positions("""
+at    group topic      queue      committed end
+10:00 -     %DLQ%shop  broker-a/0 -         2
+10:05 -     %DLQ%shop  broker-a/0 -         5
+10:05 -     %DLQ%shop  broker-b/0 -         1
+10:00 -     %DLQ%calm  broker-a/0 -         0
+10:05 -     %RETRY%x   broker-a/0 -         9
+10:05 -     %DLQ%lone  broker-a/0 -         1
+""")
+    assert told(rows) == [
+        ("dead letters of group lone", None, "1 message"), ("dead letters of group shop", "3 messages", "6 messages"),
+    ]  # fmt: skip

@@ -166,3 +166,32 @@ def test_ledgers_that_are_named_after_a_members_log_are_its_groups():
     every = ("clients/app-1-processed.csv", "clients/app-1/processed.csv", "clients/app-10-processed.csv")
     found = ledgers_of(facts(allocated, [tally(source) for source in every]), GROUP, TOPIC)
     assert found == set(every[:2])
+
+
+@pytest.mark.parametrize("kind", ["consumer-starting", "consumer-stopped"])
+def test_the_log_of_a_member_that_starts_or_stops_names_the_group_of_its_ledger(kind):
+    other = episode("queues-allocated", 0, "logs/two/client.log", group="prices", topic=TOPIC, system="rocketmq")
+    own = episode(kind, 0, "logs/one/client.log", group=GROUP, system="rocketmq")
+    prices = stands(100, group="prices")
+    both = (tally(ONE), tally(TWO))
+    assert ledgers_of(facts(other, own, both, stands(100), prices), GROUP, TOPIC) == {ONE}
+    assert ledgers_of(facts(other, both, stands(100), prices), GROUP, TOPIC) == set()
+
+
+def test_where_a_consumer_itself_stands_counts_and_a_broadcasting_one_is_no_reader():
+    own = replace(*stands(90), at=at("10:21"), end=None, client_id="10.0.0.1@7")
+    (row,) = audit(sent(), stands(70), own).groups
+    assert (row.committed, row.pending) == (90, 0)
+    prices = replace(own, group="prices")
+    started = episode("consumer-starting", "10:00", "logs/two/c.log", system="rocketmq", group="prices")
+    for model, readers in (("CLUSTERING", {GROUP, "prices"}), ("BROADCASTING", {GROUP})):
+        one = audit(sent(), stands(70), prices, replace(started, reason=model))
+        assert {row.group for row in one.groups} == readers
+
+
+@pytest.mark.parametrize(("expression", "said"), [("pay || ship", True), ("*", False)])
+def test_a_group_that_reads_some_tags_only_may_have_no_part_in_what_is_left(expression, said):
+    member = replace(MEMBER, subscription=f"{TOPIC}:{expression}")
+    one = audit(sent(handled="-"), member, stands(70))
+    assert ("order_sync reads only pay || ship of orders" in one.statement) is said
+    assert "reads only" not in audit(sent(), member, stands(100)).statement

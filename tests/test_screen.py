@@ -255,6 +255,11 @@ def test_a_second_finding_is_one_line_with_what_it_cost():
     )
 
 
+def test_a_second_finding_keeps_its_class_beside_the_longest_place():
+    shown = rows.placed("OPEN", "WARNING subscription-mismatch LIKELY: orders", f"logs/{'x' * 200}/broker.log:7")
+    assert shown.startswith("OPEN     WARNING subscription-mismatch")
+
+
 def test_what_it_cost_is_said_in_the_users_terms():
     assert row_of(told(), "IMPACT") == "IMPACT   658 MB of excess traffic"
 

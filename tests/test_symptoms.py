@@ -71,7 +71,8 @@ def test_no_word_excuses_a_flood_of_errors_even_at_a_start_or_beside_a_release(l
 
 def test_a_single_warning_is_no_symptom_and_ordinary_ones_never_are():
     single, ordinary = shape("WARN", "odd", 900, lines=1), shape("WARN", "LEADER_NOT_AVAILABLE", 900)
-    assert symptoms(LOG, shapes=[single, ordinary, shape("INFO", "odd", 900)]) == []
+    tool = shape("WARN", "Failed to enable ACL. Either AccessKey or secretKey is blank", 900)
+    assert symptoms(LOG, shapes=[single, ordinary, tool, shape("INFO", "odd", 900)]) == []
 
 
 def test_the_earliest_symptom_comes_first():

@@ -255,6 +255,8 @@ def _left(by_group: dict[str, list[GroupRow]], up_to: bool) -> Iterator[str]:
         if pending := sum(row.pending or 0 for row in rows):
             noted = all(row.handled is not None for row in rows if row.pending)
             yield say("pending", group=name, pending=pending, noted=noted, up_to=up_to)
+        if rows[0].filters and any(row.pending or row.unknown for row in rows):
+            yield say("filtered", group=name, topic=rows[0].topic, filters=rows[0].filters)
 
 
 def _failed(log: Sequence[LogRow], refused: int) -> Iterator[str]:

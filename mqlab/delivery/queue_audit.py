@@ -16,7 +16,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty
 from mqlab.memo import per_facts
 from mqlab.rocketmq import members, shared_client_ids
-from mqlab.rocketmq.slots import SETTLING
+from mqlab.rocketmq.slots import SETTLING, topics_of
 from mqlab.rows import times, too_often
 from mqlab.shared.copies import ledgers_of, party
 from mqlab.shared.queues import TOGETHER
@@ -59,9 +59,15 @@ def broadcast_group(facts: Facts, ledger: str) -> str | None:
     return next((group for group in own if members.broadcast(facts, group)), None)
 
 
+def _filters(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
+    """The expressions with which all members of *group* that tell it read a part of *topic* only, sorted."""
+    told = {topics_of(c.subscription).get(topic) for c in facts.clients if c.group == group and c.subscription}
+    return tuple(sorted(one for one in told if one)) if told and not told & {"*", "", None} else ()
+
+
 def _readers(facts: Facts, topic: str) -> list[str]:
     told = {p.group for p in facts.positions if p.topic == topic and p.group and p.committed is not None}
-    return sorted(told & set(members.groups(facts)))
+    return sorted(group for group in told & set(members.groups(facts)) if not members.broadcast(facts, group))
 
 
 def _row(facts: Facts, group: str, topic: str, queue: str) -> GroupRow:
@@ -80,6 +86,7 @@ def _row(facts: Facts, group: str, topic: str, queue: str) -> GroupRow:
         lost=0,
         doubled=sum(f.messages * too_often(f, own) for f in rows),
         unknown=sum(f.messages for f in left) - (waiting or 0),
+        filters=_filters(facts, group, topic),
     )  # fmt: skip
 
 

@@ -163,6 +163,8 @@ class GroupRow:
     """Messages that could not be handled and stand in a topic for such."""
     earlier: int = 0
     """Messages before the end at which the group was told to begin."""
+    filters: tuple[str, ...] = ()
+    """The expressions of members that all read a part of the topic only."""
 
 
 @dataclass(frozen=True, slots=True)

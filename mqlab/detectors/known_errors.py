@@ -29,7 +29,7 @@ from mqlab.rocketmq.name_servers import is_name_server
 from mqlab.rows import GRID
 from mqlab.shared import benign_lines
 from mqlab.shared.actors import base_name, folder, log_end
-from mqlab.shared.working import back, connections, owner
+from mqlab.shared.working import NO_BRIDGE, back, connections, owner
 from mqlab.units import clock, moment
 
 say = words.room("known-errors")
@@ -97,7 +97,13 @@ _PAUSES = ("session-timeout", "poll-interval-exceeded", "retry-amplification", "
 EXPLAINS: Mapping[str, tuple[str, ...]] = {
     "authentication-failed": (*_CLIENTS, "rate-limit-flapping"),
     "authorization-denied": _CLIENTS,
-    "broker-unreachable": (*_CLIENTS, "retry-amplification", "reconnect-storm"),
+    "broker-unreachable": (
+        *_CLIENTS,
+        "retry-amplification",
+        "reconnect-storm",
+        "session-queue-drop",
+        "session-queue-growth",
+    ),
     "network-partition": (*_CLIENTS, *_PAUSES, "under-min-isr", "quorum-lost"),
     "quorum-lost": ("under-min-isr", "retry-amplification", "coordinator-unavailable"),
     "broker-overloaded": (*_PAUSES, "reconnect-flaky-link"),
@@ -231,7 +237,7 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
             by_source.setdefault(episode.source, []).append((error, episode))
     known = benign_lines.starts(facts)
     for source, told in by_source.items():
-        again = _at_each_start(facts, source, [e for _, e in told])
+        again = _at_each_start(facts, source, [e for _, e in told]) or _is_cut_off(facts, [e for _, e in told])
         left = [(error, e) for error, e in told if error.fatal or again or not _explained(facts, known, error, e)]
         last, end = span(e.last_at for _, e in left)[1], log_end(facts, (source,))
         goes_on = last is not None and end is not None and end - last > AFTER
@@ -327,6 +333,13 @@ def _at_each_start(facts: Facts, source: str, told: Sequence[Episode]) -> bool:
     starts = [at for n, at in enumerate(moments) if not n or at - moments[n - 1] > _ONE_START]
     said = [at for at in starts if any(at <= (e.first_at or 0.0) <= at + benign_lines.STARTING for e in told)]
     return len(said) >= REPEATED
+
+
+def _is_cut_off(facts: Facts, told: Sequence[Episode]) -> bool:
+    """A bridge that had its connection fails again and again: no start in between accounts for that."""
+    failed = [e for e in told if e.kind == NO_BRIDGE and e.first_at is not None]
+    since = min((e.first_at or 0.0 for e in failed), default=0.0)
+    return sum(e.count for e in failed) >= REPEATED and any(at < since for at in _worked(facts, failed[0]))
 
 
 def _causes(facts: Facts, error: KnownError, episode: Episode) -> Iterator[Episode]:

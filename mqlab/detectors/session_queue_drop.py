@@ -18,7 +18,7 @@ from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding,
 from mqlab.mqtt import brokers, queue_drops
 from mqlab.mqtt.brokers import LEAST, gauge
 from mqlab.mqtt.queue_drops import MIXED, QueueCase, queue_cases
-from mqlab.mqtt.sessions import BEGIN, END
+from mqlab.mqtt.sessions import BEGIN, END, bridges
 from mqlab.shared.wording import sample
 from mqlab.words.filling import Value
 
@@ -77,6 +77,7 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
         slots={
             "state": state,
             **_absence(case),
+            "bridge": _peer(facts, case),
             "product": product,
             "software": brokers.software(facts, case.broker),
             "published": case.account.published if case.account and case.missing and lost == case.lost else None,
@@ -123,6 +124,12 @@ def _absence(case: QueueCase) -> dict[str, Value]:
     spans = [(a, b) for a, b in case.away if case.span is None or (a <= case.span[1] and case.span[0] <= b)]
     gone, back = spans[0] if spans else (BEGIN, END)
     return {"gone": None if gone == BEGIN else gone, "back": None if back == END else back}
+
+
+def _peer(facts: Facts, case: QueueCase) -> str | None:
+    """Where the bridge connects to whose queue it is; None where it is no bridge's."""
+    own = bridges(facts).get((case.broker, case.client_id))
+    return own[-1].peer if own else None
 
 
 def _came_back(case: QueueCase) -> float | None:

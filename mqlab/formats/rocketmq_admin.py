@@ -198,6 +198,8 @@ def _stuck(stuck: re.Match[str], place: shapes.Place) -> Row:
 
 
 _LOST = regex(r"\bdrop{1,2}ed=true")
+_REACHED = regex(r"\bcommitOffset=(?P<offset>\d+)")
+"""What the consumer has handled without a gap, and commits within five seconds."""
 
 
 def _queue_rows(place: shapes.Place) -> Iterator[Row]:
@@ -206,7 +208,16 @@ def _queue_rows(place: shapes.Place) -> Iterator[Row]:
         yield _position(place)
     elif place.kind == "details" and (held := shapes.DETAIL.search(place.plain)) and not _LOST.search(place.plain):
         queue = f"{held['broker']}/{held['number']}"
-        yield ASSIGNMENTS.row(at=place.at, group=place.group, topic=held["topic"], queue=queue, client_id=place.client)
+        whose = {
+            "at": place.at,
+            "group": place.group,
+            "topic": held["topic"],
+            "queue": queue,
+            "client_id": place.client,
+        }
+        yield ASSIGNMENTS.row(**whose)
+        if (reached := _REACHED.search(place.plain)) is not None:
+            yield POSITIONS.row(**whose, committed=whole(reached["offset"]))
 
 
 def _position(place: shapes.Place) -> Row:

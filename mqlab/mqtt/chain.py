@@ -24,7 +24,7 @@ from mqlab.mqtt.chain_apart import BETWEEN, ROUNDED, apart, notes
 from mqlab.mqtt.chain_counts import counted_chains
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, away, unseen
 from mqlab.mqtt.copies import client_of
-from mqlab.mqtt.sessions import END, sessions
+from mqlab.mqtt.sessions import END, bridges, sessions
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import TopicFlow
 from mqlab.shared.counters import increase
@@ -56,7 +56,7 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
         gone = clients <= {subscription.client_id for subscription in waiting}
         unsure = 0 if gone else chain_stages.count(row for row in queued if row.first_at > ended)
         found = [
-            *_queued(facts, queued, waiting, chain_stages.count(rows) if unseen(facts, takers) else unsure),
+            *_queued(facts, queued, waiting, takers, chain_stages.count(rows) if unseen(facts, takers) else unsure),
             *found,
         ]
     if late:
@@ -66,7 +66,9 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
     return (*found, *elsewhere)
 
 
-def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], unsure: int) -> list[Gap]:
+def _queued(
+    facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], takers: Sequence[str], unsure: int
+) -> list[Gap]:
     """What was published since the clients have been away, and was not taken: it waits for them, or was thrown away."""
     begin = min(subscription.away[-1][0] for subscription in waiting)
     clients = sorted({subscription.client_id for subscription in waiting})
@@ -76,16 +78,13 @@ def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], 
         drops = None  # a queue may be full of what still waits
     kept = many - (round(drops.likely) if drops else 0)
     stored = [s for s in _told(facts, STORED, clients) if s.points[0][0] <= begin < s.points[-1][0]]
-    low, how = max(0, kept - unsure), say("queued")
+    who = ", ".join(chain_stages.names(facts, takers))
+    low, how = max(0, kept - unsure), say("queued", who=who)
     if stored:
         grown = round(sum(s.points[-1][1] - (brokers.value(s, begin) or 0.0) for s in stored))
         low = max(0, min(kept, grown))
-        how = say("queued", stored=grown, at=max(s.points[-1][0] for s in stored))
-    gone = [
-        subscription.session.last.end
-        for subscription in waiting
-        if subscription.session is not None and subscription.session.last.end is not None
-    ]
+        how = say("queued", who=who, stored=grown, at=max(s.points[-1][0] for s in stored))
+    gone = [end for one in waiting if one.session is not None and (end := one.session.last.end) is not None]
     places = (*dict.fromkeys((*gone, *_samples(facts, STORED, clients))), *chain_stages.places(rows))
     queue = Gap(*BETWEEN, Whereabouts.QUEUED, ", ".join(clients), kept, low, many, how, *chain_stages.ends(rows),
                 begin, places)  # fmt: skip
@@ -177,9 +176,10 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
         return []
     own, others = chain_stages.names(facts, takers), unseen(facts, takers)
     many = chain_stages.count(rows)
-    exposed = _exposed(facts, rows, own)
+    queues = (*own, *_on_the_way(facts, rows, own))
+    exposed = _exposed(facts, rows, queues)
     since = min((row.first_at for row in exposed), default=first)
-    drops = _thrown(facts, since, last, own, chain_stages.count(exposed)) if exposed else None
+    drops = _thrown(facts, since, last, queues, chain_stages.count(exposed)) if exposed else None
     rest = many - (round(drops.likely) if drops else 0)
     several = len({series.source for series in facts.named(STORED)}) > 1
     stored = [
@@ -188,12 +188,21 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
         )
         for s in _told(facts, STORED, own)
     ]
-    how = say("nowhere", stored=stored, others=others)
+    how = say("nowhere", who=", ".join(own), stored=stored, others=others)
     where, who = (Whereabouts.SHARED, others) if others else (Whereabouts.UNKNOWN, own)
     left = chain_stages.gap(BETWEEN, where, rows, how, ", ".join(who))
     sure = many - chain_stages.count(exposed) if drops else rest
     left = replace(left, messages=rest, low=0 if others else sure, high=many - round(drops.low) if drops else rest)
-    return [*_dropped(facts, drops, exposed, own), *([left] if rest else [])]
+    return [*_dropped(facts, drops, exposed, queues), *([left] if rest else [])]
+
+
+def _on_the_way(facts: Facts, rows: Sequence[Row], clients: Sequence[str]) -> list[str]:
+    """The bridges of the brokers to which *rows* were published, where *clients* are at others."""
+    publishers = {client_of(facts, sender) for sender in {row.sender for row in rows} if sender is not None}
+    here, there = (
+        {session.broker for session in sessions(facts) if session.client_id in names} for names in (publishers, clients)
+    )
+    return [client for broker, client in bridges(facts) if broker in here - there]
 
 
 def _exposed(facts: Facts, rows: Sequence[Row], clients: Sequence[str]) -> list[Row]:

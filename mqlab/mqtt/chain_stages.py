@@ -372,35 +372,15 @@ def missing(rows: Rows, nexts: Sequence[str]) -> tuple[Row, ...]:
 def away(facts: Facts, clients: Collection[str]) -> tuple[Subscription, ...]:
     """Kept subscriptions whose client is away at the end, of *clients* or of the share groups that they are in."""
     every = subscriptions(facts)
-    groups = {
-        shared(subscription.filter)
-        for subscription in every
-        if subscription.client_id in clients and shared(subscription.filter)[0] is not None
-    }
-    kept = [
-        subscription
-        for subscription in every
-        if subscription.away
-        and subscription.away[-1][1] == END
-        and subscription.session
-        and subscription.session.persistent
-    ]
-    return tuple(
-        subscription
-        for subscription in kept
-        if subscription.client_id in clients or shared(subscription.filter) in groups
-    )
+    groups = {group for s in every if s.client_id in clients and (group := shared(s.filter))[0] is not None}
+    kept = (s for s in every if s.away and s.away[-1][1] == END and s.session and s.session.persistent)
+    return tuple(s for s in kept if s.client_id in clients or shared(s.filter) in groups)
 
 
 def unseen(facts: Facts, takers: Sequence[str]) -> tuple[str, ...]:
     """Clients that share the messages of the ledgers *takers* and have no ledger: what they got is not told."""
     every = subscriptions(facts)
     own = {client for source in takers if (client := client_of(facts, source))}
-    groups = {
-        subscription.filter
-        for subscription in every
-        if subscription.client_id in own and shared(subscription.filter)[0] is not None
-    }
-    members = {subscription.client_id for subscription in every if subscription.filter in groups}
-    known = {client_of(facts, source) for source in receivers(facts.flows)}
-    return tuple(sorted(members - own - known - {subscription.client_id for subscription in away(facts, own)}))
+    groups = {s.filter for s in every if s.client_id in own and shared(s.filter)[0] is not None}
+    known = {client_of(facts, source) for source in receivers(facts.flows)} | {s.client_id for s in away(facts, own)}
+    return tuple(sorted({s.client_id for s in every if s.filter in groups} - own - known))

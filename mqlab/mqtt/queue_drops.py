@@ -284,10 +284,12 @@ def _plateau(facts: Facts, case: QueueCase) -> tuple[str, ...]:
     at = min(case.moments, default=None)
     if stored is None or at is None or (case.counter or 0.0) < LEAST:
         return ()
-    # With an empty queue: retained ones are stored, too, and the broker's own values, within its first interval.
+    # With an empty queue: retained ones are stored, too, and after its first values the broker's own ones.
     left = [a for a, b in case.away if a - SKEW <= at <= b + SKEW]
     known = brokers.value(stored, min(left)) if left else None
-    before = min((v for t, v in stored.points if t <= at), default=0.0) if known is None else known
+    before = min((v for t, v in stored.points[1:] if t <= at), default=None) if known is None else known
+    if before is None:
+        return ()
     rose = max((v for t, v in stored.points if t > at), default=0.0) - before
     fits = (1 - NEAR) * case.limit <= rose <= (1 + NEAR) * case.queue.holds(connected=not case.was_away) + LEAST
     return (say("plateau", rose=round(rose)),) if fits else ()

@@ -257,11 +257,13 @@ def _sources(facts: Facts, broker: str | None) -> frozenset[str]:
 @per_facts
 def cut_off(facts: Facts) -> frozenset[str]:
     """Clients whose connections ended by a restart of their broker; its first start and its last stop are none."""
-    spans = {b.name: [(down, up) for down, up, _ in _starts(facts, b.name)] for b in brokers(facts)}
     return frozenset(
         client
+        for b in brokers(facts)
+        for down, up, lines in _starts(facts, b.name)
         for (broker, client), own in by_client(facts).items()
-        if any(_ended_by_restart(c, *span) for c in own for span in spans.get(broker or "", ()))
+        if broker == b.name
+        and any(c.ended != "normal" and _ended_by_restart(c, down, up) and (len(lines) > 1 or _at(c) < up) for c in own)
     )
 
 

@@ -7,16 +7,18 @@ list`` tell of sessions themselves.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from mqlab.facts import Facts
+from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.mqtt.brokers import broker_of
+from mqlab.mqtt.brokers import EDGE, broker_of
 from mqlab.mqtt.connections import Connection, by_client
 from mqlab.rows import Client
+from mqlab.shared.working import TRIES, bridged
 
 Span = tuple[float, float]
 BEGIN, END = float("-inf"), float("inf")
@@ -56,7 +58,7 @@ class Session:
 def sessions(facts: Facts) -> tuple[Session, ...]:
     """Every session that connections tell of, by broker, client id and begin."""
     every: list[Session] = []
-    for (broker, client), own in by_client(facts).items():
+    for (broker, client), own in {**by_client(facts), **bridges(facts)}.items():
         expired = [e.first_at for e in facts.of_kind("session-expired") if e.client_id == client]
         every += _of_client(broker, client, own, [at for at in expired if at is not None])
     return tuple(every)
@@ -75,6 +77,51 @@ def _of_client(
             until = min([at for at in expired if at >= ended] + [again]) if connection.persistent else ended
             yield Session(broker, client, _or(own[begin].since, BEGIN), until, tuple(own[begin:number]))
             begin = number
+
+
+@per_facts
+def bridges(facts: Facts) -> Mapping[tuple[str | None, str], tuple[Connection, ...]]:
+    """The connections of each bridge at the broker that opens it, which keeps its messages under a local client id.
+
+    That ends with the bridge's name (``local.host.name``). mosquitto tells each try, and each end, but at its default
+    level not what came of a try: one that an error, or another try follows, made no connection.
+    """
+    tries: dict[tuple[str | None, str], list[Episode]] = defaultdict(list)
+    for line in facts.of_kind(TRIES):
+        if line.client_id and line.first_at is not None:
+            tries[broker_of(facts, line.source), line.client_id].append(line)
+    found = {}
+    for (broker, client), own in by_client(facts).items() if tries else ():
+        names = [name for of, name in tries if of == broker and client.endswith(f".{name}")]
+        if names and all(c.since is None for c in own):
+            found[broker, client] = tuple(_of_bridge(facts, own, tries[broker, max(names, key=len)]))
+    return {key: own for key, own in found.items() if own}
+
+
+def _of_bridge(facts: Facts, ends: Sequence[Connection], tries: Sequence[Episode]) -> Iterator[Connection]:
+    sources, worked = {e.source for e in tries}, set(bridged(facts))
+    again = [e for e in facts.of_kind("broker-starting", "broker-stopping") if e.source in sources]
+    every: list[tuple[float, Episode | Connection]] = [(e.first_at or 0.0, e) for e in (*tries, *again)]
+    every += [(c.until, c) for c in ends if c.until is not None]
+    made: Episode | None = None
+    known = ends[0]
+    for at, line in sorted(every, key=lambda one: one[0]):
+        if isinstance(line, Episode) and line.kind == TRIES:
+            made = line if line in worked else None
+        elif made is not None:
+            if at - (made.first_at or at) > EDGE:
+                over = line if isinstance(line, Connection) else replace(known, until=at, ended="broker-stopped")
+                yield _opened(over, made)
+            made = None
+        elif line is ends[0]:
+            yield replace(known, persistent=True)
+    if made is not None:
+        yield _opened(replace(known, until=None, ended=None, end=None), made)
+
+
+def _opened(connection: Connection, line: Episode) -> Connection:
+    """It is kept: ``cleansession`` of a bridge is false, unless it is set."""
+    return replace(connection, since=line.first_at, begin=line.first, peer=line.reason, persistent=True)
 
 
 @per_facts

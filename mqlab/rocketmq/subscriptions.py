@@ -3,7 +3,8 @@
 The broker keeps one subscription per group and takes the last heartbeat's (ConsumerGroupInfo.updateSubscription).
 With other topics it adds and removes the topic with every heartbeat. Allocation gives a member that does not subscribe
 its share all the same (RebalanceImpl.rebalanceByTopic), so where nobody says who lacks the topic, the queues that stand
-still do: they are the share of one member, or of two. With other tags the newest wins and nothing flips.
+still do: they are the share of one member, or of two. With other tags the newest wins: a member is that which allocated
+anew last, and the broker replaces the expression each time.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class Mismatch:
     topics: tuple[str, ...]
     """Topics that not all members read, or read with the same expression."""
     flips: int
-    """Times that the broker took one of them away."""
+    """Times that the broker took one of them away, or replaced its expression."""
     absent: Mapping[str, tuple[str, ...]]
     """Topic → ids of the members that do not read it."""
     settled: bool
@@ -150,10 +151,11 @@ def mismatches(facts: Facts, group: str) -> Mismatch | None:
         return None
     since, until = min(moments), max(moments)
     topics = tuple(sorted({*flips, *parts}))
-    asked = {topic: topic not in parts for topic in topics}
+    asked = {topic: topic not in parts and not _only_replaced(flips.get(topic, ())) for topic in topics}
     seen = [judgements(facts, group, asked, (since, until), span) for span in _spans(facts, since, until)]
     absent, found = next((pair for pair in seen if any(j.agrees and j.expected for j in pair[1])), seen[0])
-    tags = bool(parts) and not flips and all(t in topics_of(c.subscription) for t, rows in parts.items() for c in rows)
+    everywhere = all(t in topics_of(c.subscription) for t, rows in parts.items() for c in rows)
+    tags = bool(parts or flips) and all(map(_only_replaced, flips.values())) and everywhere
     return Mismatch(
         group, since, until, topics, sum(_removals(f) for f in flips.values()),
         {topic: these for topic, these in sorted(absent.items()) if these},
@@ -177,24 +179,36 @@ def _spans(facts: Facts, since: float, until: float) -> Sequence[tuple[float, fl
 
 
 def _flips(facts: Facts, group: str) -> Mapping[str, Sequence[Episode]]:
-    """Topics that the broker took away and got back more than once, with the lines."""
+    """Topics that the broker took away and got back more than once, or whose expression it replaced; with the lines.
+
+    A rollout that changes the expression replaces it there and back, too, but is over sooner.
+    """
     found: dict[str, list[Episode]] = defaultdict(list)
     for episode in facts.of_kind("subscription-changed"):
-        if episode.group == group and episode.topic and episode.reason in ("add", "remove"):
+        if episode.group == group and episode.topic and episode.reason in ("add", "remove", "update"):
             found[episode.topic].append(episode)
     kept = {}
-    for topic, lines in found.items():
+    for topic, every in found.items():
+        replaced = [e for e in every if e.reason == "update" and e.first_at is not None]
+        lines = [e for e in every if e.reason != "update"]
         first = next((n for n, e in enumerate(lines) if e.reason == "remove"), len(lines))
         if _removals(lines) >= TWICE and any(e.reason == "add" for e in lines[first:]):
             kept[topic] = lines[first:]
+        elif _removals(replaced) > TWICE and (replaced[-1].first_at or 0) - (replaced[0].first_at or 0) >= HEARTBEATS:
+            kept[topic] = replaced
     return kept
 
 
+def _only_replaced(lines: Sequence[Episode]) -> bool:
+    """Something was replaced, and nothing taken away."""
+    return bool(lines) and all(e.reason == "update" for e in lines)
+
+
 def _removals(lines: Sequence[Episode]) -> int:
-    """Of the broker whose log tells of most: each one takes the topic away on its own."""
+    """Of the broker whose log tells of most: each one takes the topic away, or replaces it, on its own."""
     told: Counter[str] = Counter()
     for episode in lines:
-        told[episode.source] += episode.count if episode.reason == "remove" else 0
+        told[episode.source] += episode.count if episode.reason != "add" else 0
     return max(told.values(), default=0)
 
 
@@ -224,15 +238,8 @@ def _differing(own: Mapping[str | None, Client]) -> Sequence[str]:
 def _told(
     flips: Mapping[str, Sequence[Episode]], said: Sequence[Episode], parts: Mapping[str, Sequence[Client]]
 ) -> list[Evidence]:
-    flipping = [e for lines in flips.values() for e in lines[:4]]
-    found = [e.first.because(say("flips", how=e.reason)) for e in flipping]
+    found = [e.first.because(say("flips", how=e.reason)) for lines in flips.values() for e in lines[:4]]
     found += [e.first.because(say("compared")) for e in said[:2]]
     listed = [c for clients in parts.values() for c in clients[:4]]
-    return list(
-        dict.fromkeys(
-            [
-                *found,
-                *(c.evidence.because(say("reads", client=c.client_id, subscription=c.subscription)) for c in listed),
-            ]
-        )
-    )
+    found += [c.evidence.because(say("reads", client=c.client_id, subscription=c.subscription)) for c in listed]
+    return list(dict.fromkeys(found))

@@ -71,8 +71,8 @@ def columns(table: Sequence[Sequence[str]], left: Collection[int]) -> Iterator[s
 
 
 def placed(label: str, text: str, place: str) -> str:
-    """*text* and at its end the place that proves it, on one line."""
-    return f"{labelled(label)}{clipped(safe(said(text)), max(30, ROOM - len(place) - 3))}   {safe(place)}"
+    """*text* and at its end the place that proves it, on one line; however long that is, a severity and a class fit."""
+    return f"{labelled(label)}{clipped(safe(said(text)), max(40, ROOM - len(place) - 3))}   {safe(place)}"
 
 
 def placed_whole(label: str, text: str, place: str, most: int = 2) -> Iterator[str]:

@@ -48,6 +48,7 @@ _REMARKS = re.compile(
     r"|TransactionalMessage(?:Check)?Service|getAllTopicListFromNameserver|subscription is not latest"
     r"|WARN\s+-\s*$|deployment is not secure|RocketMQLog:WARN|Erlang cookie is in use|Configure node\.cookie"
     r"|should not be run as root|Ignoring Raspberry Pi specific node|WARN\b.{0,10} -{20,}\s*$"
+    r"|Failed to parse configuration to enable ACL|Failed to enable ACL\. Either AccessKey"
     r"|^org\.apache\.kafka\.common\.errors\.NotLeaderOrFollowerException: For requests"
     r"|KafkaJS \S+ switched default partitioner|Removed # expired offsets"
 )
@@ -220,4 +221,4 @@ def _is_of_no_start(line: Shape | Episode) -> bool:
 
 
 def _near(at: float, start: float, worked: Collection[float] = ()) -> bool:
-    return start - RESTART <= at <= start + STARTING and not any(start < well < at for well in worked)
+    return start - RESTART <= at <= start + STARTING and not any(start <= well < at for well in worked)

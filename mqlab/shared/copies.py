@@ -52,8 +52,8 @@ def ledgers_of(facts: Facts, group: str, topic: str) -> Collection[str]:
     Where no log says who is in which group, all of them, if the topic has one group only.
     """
     noted = {t.source for t in facts.tallies if t.topic == topic and t.role in ("received", "consumed", "processed")}
-    parties = {e.group: set[str]() for e in facts.of_kind("queues-allocated")}
-    for episode in facts.of_kind("queues-allocated"):
+    parties: dict[str | None, set[str]] = defaultdict(set)
+    for episode in facts.of_kind("queues-allocated", "consumer-starting", "consumer-stopped"):
         parties[episode.group].add(party(episode.source))
     if group in parties:
         return {source for source in noted if _is_of(source, parties[group])}

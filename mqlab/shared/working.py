@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mqlab.facts import Episode, Facts, span
+from mqlab.memo import per_facts
 from mqlab.sources import Role
 
 CONNECTED = ("connection-made", "client-connected")
 """Events that say that a client has its connection."""
+TRIES, NO_BRIDGE = "bridge-connecting", "error:mqtt-bridge-failed"
+"""Lines with which mosquitto tries to connect a bridge, and with which it could not."""
 
 
 def owner(facts: Facts, episode: Episode) -> str | None:
@@ -30,6 +33,26 @@ def connections(facts: Facts, episode: Episode) -> Iterator[Episode]:
         own_log = one.source == episode.source and not one.client_id
         if (own_log and (who is not None or nameless)) or (who is not None and one.client_id == who):
             yield one
+    if episode.kind == NO_BRIDGE:  # names no bridge: what the log itself tells
+        yield from (line for line in bridged(facts) if line.source == episode.source)
+
+
+@per_facts
+def bridged(facts: Facts) -> tuple[Episode, ...]:
+    """Tries of mosquitto's bridges that no error follows in their log before the next try."""
+    tries = [e for e in facts.of_kind(TRIES) if e.first_at is not None]
+    lines = [(e.first_at, e.first.line or 0, e) for e in tries]
+    for error in facts.of_kind(NO_BRIDGE):
+        moments = ((error.first_at, error.first), (error.last_at, error.last))
+        lines += [(at, place.line or 0, error) for at, place in moments if at is not None]
+    last: dict[str, Episode] = {}
+    failed = set()
+    for _, _, line in sorted(lines, key=lambda one: one[:2]):
+        if line.kind == TRIES:
+            last[line.source] = line
+        elif line.source in last:
+            failed.add(last[line.source])
+    return tuple(e for e in tries if e not in failed)
 
 
 def _logs_of_brokers(facts: Facts) -> frozenset[str]:

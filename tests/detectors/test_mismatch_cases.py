@@ -143,3 +143,11 @@ def test_what_waits_is_told_by_whoever_told_of_the_queues_last():
 def test_what_came_after_it_was_over_is_not_what_waited_because_of_it():
     known = (listings(0, 420, 20, A, B), FLIPS, trades({2, 3}))
     assert only(*known, status(420, [1260] * 4)).measures == only(*known).measures
+
+
+def test_expressions_that_replace_each_other_are_a_mismatch_and_those_of_a_rollout_are_none():
+    replaced = [flip(100 + 30 * n, "update") for n in range(6)]
+    one = only(listings(0, 400, 20, A, B), replaced)
+    assert (one.certainty, one.measures["flips"]) == (Certainty.LIKELY, 6)
+    assert consequences(one) == ([], True)
+    assert detect(facts(listings(0, 400, 20, A, B), [flip(100 + 5 * n, "update") for n in range(6)])) == Result()

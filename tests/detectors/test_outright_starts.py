@@ -71,6 +71,19 @@ def test_a_start_accounts_for_no_line_of_a_client_that_had_its_connection_after_
     assert (one.measures["lines"], "excused" in told(one.statement)) == (3, False)
 
 
+def test_the_start_of_a_broker_accounts_for_no_error_of_its_bridge_that_was_connected():
+    error, place = known_errors()["mqtt-bridge-failed"], "brokers/mosquitto.log"
+    rows = [log(place, "mosquitto-log", "10:00", "11:00"), episode("broker-starting", 0, place)]
+    dials = [episode("bridge-connecting", when, place, client_id="hq") for when in (0, 40, 50, 60)]
+    fails = [said(error, when, source=place) for when in (40, 50, 60)]
+    assert found("broker-unreachable", *rows, *dials, *fails).measures["lines"] == 3
+    peer = episode("broker-starting", 65, "brokers/peer.log")
+    assert found("broker-unreachable", *rows, *dials, peer, *fails).measures["lines"] == 3
+    assert found("broker-unreachable", *rows, *dials[:3], peer, *fails[:2]) is None
+    waits = [said(error, 0, source=place, count=1), *fails]
+    assert found("broker-unreachable", *rows, *dials, *waits) is None
+
+
 def test_a_client_that_starts_accounts_for_no_heartbeat_of_a_broker_and_a_broker_that_starts_does():
     held = log("logs/server.log", "kafka-broker-log", "10:00", "11:00")
     client = [*settings("at owner key value\n10:30 app acks all"), episode("settings-printed", 1800, "clients/app.log")]

@@ -237,3 +237,10 @@ def test_clients_that_come_back_one_by_one_are_no_storm():
 
 def test_without_logs_it_is_not_checked():
     assert detect(facts()).missing == (say("no-material"),)
+
+
+def test_a_brokers_first_start_cuts_nobody_off_who_came_and_left_in_that_second():
+    probe = "10:00:00 - starting\n10:00:00 probe connected 10.0.0.1:1001 k20\n10:00:00 probe normal"
+    assert detect(facts(broker(probe, last="10:20:00"))).rejected is None
+    again = "10:00:00 - starting\n10:00:01 probe connected 10.0.0.1:1001 k20\n10:05:00 - starting"
+    assert detect(facts(broker(again, last="10:20:00"))).rejected == say("few", clients=1)

@@ -258,3 +258,45 @@ def test_it_begins_with_the_line_of_the_broker_where_that_lies_among_what_is_los
     unseen = log(LOG.replace("10:02:40 app dropping", "10:09:10 app dropping"))
     (none,) = detect(facts(unseen, SUBSCRIBED, CONF, counter(1400), losing)).findings
     assert at("10:02:38") <= none.started_at.timestamp() <= at("10:02:42")
+
+
+BRIDGE = """
+    10:00:00 - starting
+    10:00:00 hq tries 10.9.0.2:1883
+    10:01:00 local.edge.hq closed
+    10:01:05 hq tries 10.9.0.2:1883
+    10:01:05 - refused
+    10:02:40 local.edge.hq dropping
+    10:03:05 hq tries 10.9.0.2:1883
+    10:03:05 - refused
+    10:05:00 hq tries 10.9.0.2:1883
+"""
+
+
+def test_a_bridge_that_is_cut_off_was_away_and_is_no_slow_reader():
+    (one,) = detect(facts(log(BRIDGE), counter(1400))).findings
+    away = {"state": Reader.AWAY, "gone": at(60), "back": at(300), "bridge": "10.9.0.2:1883"}
+    assert told(one.statement).items() >= away.items()
+    open_ = BRIDGE + "    10:05:00 - refused\n"
+    (one,) = detect(facts(log(open_), counter(1400))).findings
+    assert "back" not in told(one.statement)
+
+
+def test_a_bridge_whose_queue_drops_while_it_is_connected_is_slow():
+    rows = BRIDGE.replace("10:02:40 local.edge.hq dropping", "10:02:40 press connected 10.0.0.1:1001")
+    (one,) = detect(facts(log(rows + "    10:08:00 local.edge.hq dropping\n"), counter(1400))).findings
+    assert told(one.statement)["state"] is Reader.SLOW
+
+
+def test_a_client_with_the_name_of_a_bridge_at_its_end_is_none():
+    rows = LOG.replace(" app ", " plant.hq ") + "    10:06:00 hq tries 10.9.0.2:1883\n"
+    (one,) = detect(facts(log(rows), counter(1400))).findings
+    shown = told(one.statement)
+    assert (shown["state"], "bridge" in shown) == (Reader.AWAY, False)
+
+
+def test_the_brokers_first_values_are_no_base_of_what_a_slow_clients_queue_took():
+    text = LOG.replace("    10:01:00 app normal\n", "").replace("    10:05:00 app connected 10.0.0.1:1002 k30 c0\n", "")
+    stored = series("mqtt.stored_messages", ramp((1, 18), (5, 0), (10, 10), (14, 0), base=35))
+    (one,) = detect(facts(log(text), SUBSCRIBED, SMALL, counter(1400), stored)).findings
+    assert told(one.statement)["proofs"] == (say("plateau", rose=100),)

@@ -249,7 +249,9 @@ def test_a_consumers_own_words_tell_settings_queues_and_speeds(loaded):
         ("rocketmq.consumer.consume_ok_tps", who, 4.0),
         ("rocketmq.consumer.consume_failed_tps", who, 0.0),
     ]
-    assert loaded(loader, POSITIONS, "topic", SELF, name) == []
+    assert loaded(loader, POSITIONS, "group topic queue committed end client_id", SELF, name) == [
+        ("trade_index", "TRADE_A", "broker-a/0", 438, None, name),
+    ]
 
 
 def test_the_status_of_a_topic_tells_where_its_queues_begin_and_end(loaded):

@@ -147,3 +147,9 @@ def test_positions_of_groups_stand_with_the_log_around_them():
 )
 def test_that_nothing_is_lost_takes_knowing_what_was_written(told, lost):
     assert cells(PathRow("0", None, stored=9, handled=9, **told))["lost"] == lost
+
+
+def test_what_nobody_can_have_counted_is_no_nought():
+    open_ = cells(PathRow("0", "fraud", acked=9, stored=9, partly=frozenset({"stored"}), settled=False))
+    whole = cells(PathRow("0", "fraud", acked=9, stored=9))
+    assert [(one["lost"], one["doubled"]) for one in (open_, whole)] == [("–", "–"), ("0", "0")]

@@ -15,7 +15,7 @@ from mqlab.mqtt.chain_apart import explained
 from mqlab.mqtt.chain_stages import Step, Whereabouts
 from mqlab.mqtt.queue_drops import calm, queue_cases
 from mqlab.rows import Flow, Part, Passage, Receipt, Tally, TopicFlow
-from mqlab.views.audit_json import sentence
+from mqlab.views.audit_json import outcome, sentence
 from mqlab.words import room
 
 FILES = {
@@ -804,3 +804,16 @@ def test_what_a_finding_counts_at_another_place_or_beyond_what_is_missing_explai
         10:05:00 10:05:09 20    copier
     """)))  # fmt: skip
     assert explained([two], [counted("session-queue-drop", "received-copier", 20)]) == (two,)
+
+
+def test_messages_without_topics_are_held_only_against_receivers_that_note_some_of_them():
+    (flow,), _ = messages("at until count noted\n10:00:05 10:09:59 1830 -")
+    others, theirs = messages("at until count noted sender\n10:00:05 10:09:59 31 board none", topic="cmd/label")
+    bare = replace(_by_topic(flow, None), topic=None)
+    chain = within_mqtt(facts(flow, others, bare, theirs))
+
+    assert [(stage.step, stage.messages) for stage in chain.stages] == [
+        (Step.PUBLISHED, 1830),
+        (Step.ACKNOWLEDGED, 1830),
+    ]
+    assert (chain.gaps, outcome(chain)) == ((), "cannot say")

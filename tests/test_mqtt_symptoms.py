@@ -108,7 +108,9 @@ def test_what_paho_prints_in_every_start_and_stop_is_ordinary(text):
 
 @pytest.mark.parametrize("text", ["dial tcp #: connect: no route to host", "publish failed topic=a", "error writing"])
 def test_other_errors_of_clients_are_symptoms(text):
-    assert symptoms(LOG, shapes=[shape(text)]) == [f"new ERROR shape, 5 lines, clients/gw.log:7  {text}"]
+    assert symptoms(LOG, shapes=[shape(text)]) == [
+        f"ERROR lines that mqlab does not know, 5 lines, first clients/gw.log:7  {text}"
+    ]
 
 
 COPIES = (
@@ -158,3 +160,9 @@ def test_connections_that_were_open_when_their_ids_were_taken_over_are_a_symptom
 
 def test_what_is_above_a_quota_is_a_symptom_and_no_refusal():
     assert symptoms(often("quota-exceeded", 1)) == ["quotas exceeded, once, at logs/mosquitto.log:1"]
+
+
+def test_one_kind_of_line_in_several_files_is_one_symptom():
+    kinds = [replace(shape("row lock failed"), source=f"app-{n}.log") for n in (2, 1)]
+    told = "ERROR lines that mqlab does not know, 10 lines in 2 files, first app-1.log:7  row lock failed"
+    assert symptoms(LOG, shapes=kinds) == [told]

@@ -288,7 +288,7 @@ def _account(facts: Facts, name: str, group: ShareGroup | None, own: Sequence[Su
 def _rows(facts: Facts, filters: Sequence[str], ledgers: frozenset[str]) -> Iterator[Row]:
     """Rows of each publisher: by time where all its topics are meant, else by topic.
 
-    Where no filter is told, topics are meant of which its ledgers note something.
+    Where no filter or no topic is told, what is meant is of the publishers of which its ledgers note something.
     """
     by_sender: dict[str, list[TopicFlow]] = defaultdict(list)
     for flow in settled(facts, facts.topic_flows):
@@ -297,16 +297,12 @@ def _rows(facts: Facts, filters: Sequence[str], ledgers: frozenset[str]) -> Iter
     whole = set()
     for sender, flows in by_sender.items():
         noted = {f.topic for f in flows if ledgers & dict(f.received).keys()}
-        wanted = [f for f in flows if (_matched(f.topic, filters) if filters else f.topic in noted)]
+        wanted = [f for f in flows if f.topic in noted or (f.topic and any(matches(name, f.topic) for name in filters))]
         if wanted and len(wanted) == len(flows):
             whole.add(sender)
         else:
             yield from (_row(f, f.topic, ledgers) for f in wanted)
     yield from (_row(f, None, ledgers) for f in settled(facts, facts.flows) if f.sender in whole)
-
-
-def _matched(topic: str | None, filters: Sequence[str]) -> bool:
-    return topic is None or any(matches(name, topic) for name in filters)
 
 
 def _row(flow: Flow | TopicFlow, topic: str | None, ledgers: frozenset[str]) -> Row:

@@ -297,6 +297,8 @@ def within_mqtt(facts: Facts) -> Chain | None:
     gaps = list(chain_stages.refused(settled(facts, facts.flows)))
     for takers in chain_stages.sharing(rows):
         own = tuple(chain_stages.without(row, far) for row in _bridged(facts, takers, ()))
+        if not chain_stages.count(r for r in own if r.sender):
+            continue
         stages.append(chain_stages.taken(facts, own, takers))
         gaps += whereabouts(facts, chain_stages.missing(settled(facts, own), takers), takers)
     beside = notes(facts, rows, rows, chain_stages.receivers(rows))
@@ -349,11 +351,8 @@ def _on_own_topics(facts: Facts, bridge: Sequence[str], far: Sequence[str]) -> t
     filters = {subscription.filter for subscription in subscriptions(facts) if subscription.client_id in ids}
     rows = facts.topic_flows
     known = {row.topic for row in rows if chain_stages.noted(row, (*bridge, *far))}
-    own = {
-        row.topic for row in rows
-        if row.topic is None or row.topic in known or any(matches(name, row.topic) for name in filters)
-    }  # fmt: skip
-    return tuple(row for row in facts.topic_flows if row.topic in own)
+    own = {row.topic for row in rows if row.topic and any(matches(name, row.topic) for name in filters)} | known
+    return tuple(row for row in rows if row.topic in own)
 
 
 def _gaps_of_chain(

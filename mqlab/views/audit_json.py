@@ -42,7 +42,8 @@ def outcome(chain: Chain) -> str:
         return UNKNOWN
     if any(g.where in (Whereabouts.QUEUED, Whereabouts.PENDING) for g in chain.gaps):
         return WAITING
-    return COMPLETE if chain.by == "ids" else UNKNOWN
+    heard = any(stage.step in (Step.TAKEN, Step.HANDLED) for stage in chain.stages)
+    return COMPLETE if chain.by == "ids" and heard else UNKNOWN
 
 
 def title(chain: Chain) -> str:

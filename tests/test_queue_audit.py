@@ -168,7 +168,7 @@ def test_ledgers_that_are_named_after_a_members_log_are_its_groups():
     assert found == set(every[:2])
 
 
-@pytest.mark.parametrize("kind", ["consumer-starting", "consumer-stopped"])
+@pytest.mark.parametrize("kind", ["consumer-starting", "consumer-stopped", "app-started"])
 def test_the_log_of_a_member_that_starts_or_stops_names_the_group_of_its_ledger(kind):
     other = episode("queues-allocated", 0, "logs/two/client.log", group="prices", topic=TOPIC, system="rocketmq")
     own = episode(kind, 0, "logs/one/client.log", group=GROUP, system="rocketmq")

@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from enum import Enum
 
 from mqlab import words
-from mqlab.facts import Facts
+from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding, together
 from mqlab.mqtt import brokers, queue_drops
 from mqlab.mqtt.brokers import LEAST, gauge
 from mqlab.mqtt.queue_drops import MIXED, QueueCase, queue_cases
 from mqlab.mqtt.sessions import BEGIN, END, bridges
 from mqlab.shared.wording import sample
+from mqlab.shared.working import TRIES
 from mqlab.words.filling import Value
 
 INCIDENT = "session-queue-drop"
@@ -67,7 +68,7 @@ def _judged(facts: Facts, case: QueueCase) -> Result:
 
 
 def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[str, ...]) -> Finding:
-    state, product = _reader(case), _product_of_default(facts, case)
+    state, product, tried = _reader(case), _product_of_default(facts, case), _tried(facts, case)
     return finding(
         INCIDENT,
         case.client_id,
@@ -77,7 +78,8 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
         slots={
             "state": state,
             **_absence(case),
-            "bridge": _peer(facts, case),
+            "bridge": _peer(facts, case) if tried is None else tried.reason,
+            "tried": tried.first_at if tried is not None else None,
             "product": product,
             "software": brokers.software(facts, case.broker),
             "published": case.account.published if case.account and case.missing and lost == case.lost else None,
@@ -130,6 +132,13 @@ def _peer(facts: Facts, case: QueueCase) -> str | None:
     """Where the bridge connects to whose queue it is; None where it is no bridge's."""
     own = bridges(facts).get((case.broker, case.client_id))
     return own[-1].peer if own else None
+
+
+def _tried(facts: Facts, case: QueueCase) -> Episode | None:
+    """A bridge's first try to connect anew after its queue dropped, where no line says that it was cut off."""
+    own = [e for e in facts.of_kind(TRIES) if case.client_id.endswith(f".{e.client_id}") and case.session is None]
+    logs, since = {line.source for line in case.lines}, min(case.moments, default=END)
+    return next((e for e in own if e.source in logs and e.first_at is not None and e.first_at >= since), None)
 
 
 def _came_back(case: QueueCase) -> float | None:

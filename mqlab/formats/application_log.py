@@ -137,7 +137,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "handed-over", begins=rf"(?:{'|'.join(_HANDS_OVER)}) \d+ (?:records|messages|events|tasks|jobs)\b.*\b{_WAITING}"
     ),
     Signature("app-started", begins=rf"(?:{'|'.join(_said(_STARTS))}|Started \w+ in \d[\d.]* seconds)"),
-    Signature("app-started", begins=r"[Ss]tarting, [^\n]*[\w.]=\S"),
+    Signature("app-started", begins=r"[Ss]tarting, [^\n]*[\w.]=\S", also=r"\bgroup=(?P<group>[\w.%-]+)"),
     Signature("app-stopping", begins=rf"(?:{'|'.join((*_said(_STOPS), *_LAST_WORDS))})"),
     Signature("call-failed", contains=rf"(?P<reason>{_HTTP}|{_STATUS})", also=_CALL),
     Signature("call-failed", contains=rf"https?://.*{_LATE}|{_LATE}.*https?://", also=_CALL, told="timeout"),

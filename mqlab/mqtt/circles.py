@@ -29,6 +29,8 @@ from mqlab.units import Interval, between
 
 say = catalogues.room("circles")
 
+_PORT = "1883"
+"""To which a bridge connects whose address has none."""
 _ID = ("bridge.remote_clientid", "bridge.clientid")
 """Directives that give a bridge its client id at the other broker; the second is the older name."""
 
@@ -157,8 +159,9 @@ def _entered(facts: Facts, ids: Collection[str], name: str, here: str) -> str | 
 
 def _at(facts: Facts, address: str, here: str) -> str:
     """The broker at an address: that which listens there, else whose sources are named after it; else the address."""
-    host = address.split(" ")[0].rsplit(":", 1)[0]
-    sources = {s.source for s in facts.settings if s.key == "listener" and host in s.value.split()[1:]}
+    host, _, port = address.split(" ")[0].partition(":")
+    listeners = ((s.source, s.value.split()) for s in facts.settings if s.key == "listener")
+    sources = {source for source, told in listeners if host in told[1:] and told[0] == (port or _PORT)}
     listening = {(broker_of(facts, source) if _several(facts) else None) or source for source in sources}
     if len(listening) == 1:
         return listening.pop()

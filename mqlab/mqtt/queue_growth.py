@@ -20,7 +20,7 @@ from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.accounting import Account, accounts, total
 from mqlab.mqtt.brokers import EDGE, LASTING, LEAST, NEAR, SHORTEST, Rise
-from mqlab.mqtt.sessions import END, Session, sessions
+from mqlab.mqtt.sessions import END, Session, bridges, sessions
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.shared.wording import sample
 from mqlab.words import listed
@@ -119,7 +119,8 @@ def _of_broker(facts: Facts, broker: str | None, own: tuple[Session, ...]) -> Un
     came = None if rise is None else brokers.increase(counter, rise.since, rise.until)
     waiting = max(0.0, (brokers.value(stored, until) or 0.0) - (base or 0.0))
     known_rise = rise if came is not None and rise is not None and rise.by >= LEAST else None
-    count = None if shared is None else int(shared)
+    shares = not any((s.broker, s.client_id) in bridges(facts) for s in own)  # a bridge gets its topics for itself
+    count = int(shared) if shared is not None and (shares or not shared) else None
     return Unknown(broker, own, since, until, count, known_rise, came or 0.0, waiting)
 
 

@@ -52,9 +52,10 @@ def ledgers_of(facts: Facts, group: str, topic: str) -> Collection[str]:
     Where no log says who is in which group, all of them, if the topic has one group only.
     """
     noted = {t.source for t in facts.tallies if t.topic == topic and t.role in ("received", "consumed", "processed")}
-    parties: dict[str | None, set[str]] = defaultdict(set)
-    for episode in facts.of_kind("queues-allocated", "consumer-starting", "consumer-stopped"):
-        parties[episode.group].add(party(episode.source))
+    parties: dict[str, set[str]] = defaultdict(set)
+    for episode in facts.of_kind("queues-allocated", "consumer-starting", "consumer-stopped", "app-started"):
+        if episode.group:
+            parties[episode.group].add(party(episode.source))
     if group in parties:
         return {source for source in noted if _is_of(source, parties[group])}
     groups = {p.group for p in facts.positions if p.topic == topic and p.group}

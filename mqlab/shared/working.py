@@ -12,6 +12,10 @@ CONNECTED = ("connection-made", "client-connected")
 """Events that say that a client has its connection."""
 TRIES, NO_BRIDGE = "bridge-connecting", "error:mqtt-bridge-failed"
 """Lines with which mosquitto tries to connect a bridge, and with which it could not."""
+_AT_ONCE = 2.0
+"""Seconds in which bridges try at once: mosquitto looks at them every second."""
+_AGAIN = 60.0
+"""Seconds within which a bridge tries again: twice the longest wait by default (restart_timeout 5 30)."""
 
 
 def owner(facts: Facts, episode: Episode) -> str | None:
@@ -39,20 +43,30 @@ def connections(facts: Facts, episode: Episode) -> Iterator[Episode]:
 
 @per_facts
 def bridged(facts: Facts) -> tuple[Episode, ...]:
-    """Tries of mosquitto's bridges that no error follows in their log before the next try."""
+    """Tries of mosquitto's bridges that no error follows in their log before the next try.
+
+    The error names no bridge: of several that tried at once it is about those that try again soon.
+    """
     tries = [e for e in facts.of_kind(TRIES) if e.first_at is not None]
-    lines = [(e.first_at, e.first.line or 0, e) for e in tries]
+    lines = [(e.first_at or 0.0, e.first.line or 0, e) for e in tries]
     for error in facts.of_kind(NO_BRIDGE):
         moments = ((error.first_at, error.first), (error.last_at, error.last))
         lines += [(at, place.line or 0, error) for at, place in moments if at is not None]
-    last: dict[str, Episode] = {}
-    failed = set()
-    for _, _, line in sorted(lines, key=lambda one: one[:2]):
+    last: dict[str, list[Episode]] = {}
+    failed: set[Episode] = set()
+    for at, _, line in sorted(lines, key=lambda one: one[:2]):
+        near = last.get(line.source, [])
         if line.kind == TRIES:
-            last[line.source] = line
-        elif line.source in last:
-            failed.add(last[line.source])
+            last[line.source] = [*(e for e in near if at - (e.first_at or at) <= _AT_ONCE), line]
+        else:
+            again = [e for e in near if len(near) > 1 and any(_repeats(e, one) for one in tries)]
+            failed.update(again or near)
     return tuple(e for e in tries if e not in failed)
+
+
+def _repeats(first: Episode, second: Episode) -> bool:
+    same = (first.source, first.client_id) == (second.source, second.client_id)
+    return same and 0 < (second.first_at or 0.0) - (first.first_at or 0.0) <= _AGAIN
 
 
 def _logs_of_brokers(facts: Facts) -> frozenset[str]:

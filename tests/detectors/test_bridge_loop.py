@@ -101,6 +101,12 @@ def test_the_other_end_is_the_broker_that_listens_on_the_address():
     assert (found.certainty, found.subject) == (Certainty.PROVEN, "configs/a.conf <-> configs/b.conf")
 
 
+def test_two_bridges_to_other_ports_of_the_brokers_own_host_do_not_come_back_to_it():
+    rows = [f"bridge to-{port}\nbridge.address 10.0.0.1:{port}\nbridge.topic s/# both 0" for port in (1884, 1885)]
+    alone = conf("a", "listener 1883 10.0.0.1\n" + "\n".join(rows))
+    assert detect(facts(ROUND, CAME, SENT, alone)).findings == ()
+
+
 def test_the_other_end_is_the_broker_at_which_the_host_connects_with_the_name_of_the_bridge():
     links = [
         episode("bridge-connecting", when, f"logs/{here}.log", client_id="link", system="mqtt", reason="10.0.0.9:1883")

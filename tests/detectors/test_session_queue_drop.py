@@ -282,6 +282,21 @@ def test_a_bridge_that_is_cut_off_was_away_and_is_no_slow_reader():
     assert "back" not in told(one.statement)
 
 
+def test_a_bridge_of_whose_end_no_line_tells_is_said_to_have_tried_again():
+    frozen = BRIDGE.replace("    10:01:00 local.edge.hq closed\n", "").replace(
+        "    10:01:05 hq tries 10.9.0.2:1883\n", ""
+    )
+    (one,) = detect(facts(log(frozen.replace("    10:01:05 - refused\n", "")), counter(1400))).findings
+    shown = told(one.statement)
+    assert (shown["state"], shown["tried"], shown["bridge"]) == (Reader.UNKNOWN, at(185), "10.9.0.2:1883")
+
+
+def test_of_two_bridges_that_try_at_once_the_error_is_about_the_one_that_tries_again():
+    lab = "    10:05:00 lab tries 10.9.0.3:1883\n    10:05:01 - refused\n    10:05:20 lab tries 10.9.0.3:1883\n"
+    (one,) = detect(facts(log(BRIDGE + lab + "    10:05:20 - refused\n"), counter(1400))).findings
+    assert told(one.statement)["back"] == at(300)
+
+
 def test_a_bridge_whose_queue_drops_while_it_is_connected_is_slow():
     rows = BRIDGE.replace("10:02:40 local.edge.hq dropping", "10:02:40 press connected 10.0.0.1:1001")
     (one,) = detect(facts(log(rows + "    10:08:00 local.edge.hq dropping\n"), counter(1400))).findings

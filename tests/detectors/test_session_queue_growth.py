@@ -6,6 +6,7 @@ from mqtt_builder import broker
 from mqtt_mail import mail, noted
 from said import told
 
+from mqlab.detectors import persistent_session_diversion
 from mqlab.detectors.session_queue_growth import detect, say
 from mqlab.findings import Certainty
 from mqlab.mqtt import brokers
@@ -129,6 +130,22 @@ def test_without_the_brokers_configuration_nobody_knows_whether_its_queues_have_
 def test_a_session_whose_subscriptions_nobody_tells_is_not_checked():
     assert detect(facts(log(), UNLIMITED, STORED)).missing == (say("no-subscriptions"),)
     assert detect(facts(subscribed(), MAIL)).findings == ()
+
+
+def test_the_queue_of_a_bridge_that_is_cut_off_grows_and_has_no_part_in_a_share_group():
+    cut = log("""
+        10:00:00 - starting
+        10:00:01 hq tries 10.9.0.2:1883
+        10:01:00 local.edge.hq closed
+        10:01:10 hq tries 10.9.0.2:1883
+        10:01:10 - refused
+    """)
+    (one,) = detect(facts(cut, UNLIMITED, STORED, sys("mqtt.publish_received", (30, 1000)))).findings
+    assert (one.subject, one.ongoing, one.started_at.timestamp()) == ("local.edge.hq", True, at(60))
+    half = sys("mqtt.publish_received", (30, 2000)), sys("mqtt.shared_subscriptions", (30, 0), base=2)
+    assert persistent_session_diversion.detect(facts(cut, UNLIMITED, STORED, half)).findings == ()
+    client = persistent_session_diversion.detect(facts(log(), UNLIMITED, STORED, half))
+    assert [finding.subject for finding in client.findings] == ["job"]
 
 
 def test_a_growth_that_went_back_with_the_absence_is_ruled_out_and_not_clear():

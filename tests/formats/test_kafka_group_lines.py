@@ -105,6 +105,7 @@ CLIENT = (
     ("INFO", "app-stopping", "worker stopping", None, None, None, None),
     ("INFO", "app-started", "Started Application in 3.25 seconds (JVM running for 4)", None, None, None, None),
     ("INFO", "app-started", "starting, consumer settings client.id=c-1 group.id=g", None, None, None, None),
+    ("INFO", "app-started", "starting, group=g topic=t threads=4", "g", None, None, None),
     ("ERROR", "record-failed", "record t-3@499 failed, will retry", None, None, 499, "will retry"),
     ("ERROR", "record-failed", "Error while handling t [3] @ 499", None, None, 499, None),
     ("ERROR", "record-failed", "cannot handle ConsumerRecord(topic = t, partition = 3, leaderEpoch = 0, offset = 499, x)", None, None, 499, None),

@@ -60,7 +60,7 @@ def test_a_number_of_losses_that_was_not_counted_has_its_sign_in_the_table(least
     """
     lost = losses(f"queue incident records offsets since until least most\n0 x 9 1..9 10:00 10:01 {least} {most}")
     first, _, whole = lines(audit(log, losses=lost))[4:7]
-    assert [" ".join(line.rpartition("–")[2].split()) for line in (first, whole)] == [f"{told} 0", f"{told} 0"]
+    assert [" ".join(line.split("–")[-2].split()) for line in (first, whole)] == [told, told]
 
 
 def test_losses_that_were_estimated_tell_their_interval_and_what_was_doubled_stands_apart():
@@ -181,7 +181,7 @@ def test_risks_stand_in_json_with_their_bounds():
 
 
 def test_material_without_kafka_is_told_in_one_clear_sentence():
-    told = "Nothing in this material is of Kafka, so that there is no delivery to audit."
+    told = "Nothing here could be audited by topic: that takes ledgers, offsets or logs of Kafka or RocketMQ that name one."
     assert audit_screen((), because=nothing(Facts())) == f"{told}\n"
 
 
@@ -235,8 +235,8 @@ def test_messages_of_no_known_partition_have_a_row():
     assert shown[2:6] == [
         "PATH     to the log; no group is known to read it",
         "         partition  sent  acknowledged  unanswered  stored  lost  doubled",
-        "         0             5             5           0       –     0        0",
-        "         unknown       4             0           4       –     0        0",
+        "         0             5             5           0       –     0        –",
+        "         unknown       4             0           4       –     0        –",
     ]
 
 

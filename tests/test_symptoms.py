@@ -54,7 +54,7 @@ def test_an_error_at_a_start_that_is_seen_is_no_symptom():
 def test_a_log_that_begins_excuses_warnings_but_no_errors_unless_a_start_is_seen():
     assert symptoms(LOG, shapes=[shape("WARN", "Not ready", 20)]) == []
     assert symptoms(LOG, shapes=[shape("ERROR", "Not ready", 20)]) == [
-        "new ERROR shape, 5 lines, server.log:7  Not ready"
+        "ERROR lines that mqlab does not know, 5 lines, first server.log:7  Not ready"
     ]
 
 

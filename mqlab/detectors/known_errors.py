@@ -395,7 +395,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         connected=span(e.first_at for e in connected)[1],
         meanwhile=_meanwhile(facts, own) if connected else None,
         excused=_excused(facts, said),
-        cause=lead.cause((e.reason, e.first.text) for error, e in said if error is lead),
+        cause=lead.cause((e.reason, e.first.text) for _, e in said),
         check=lead.check,
         others=[error.name for error in lines if error is not lead],
     )

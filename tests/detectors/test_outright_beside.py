@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from facts_builder import at, episode, facts, positions, settings
 from outright_builder import LEAD, LOG, RULE, again, found, said
+from said import told
 
 from mqlab.detectors.known_errors import EXPLAINS, say
 from mqlab.findings import Certainty, Severity, finding
@@ -121,3 +122,11 @@ def test_a_committed_offset_that_went_back_leaves_open_whether_somebody_set_it(r
     result = RULE["manual-offset-change"].detect(facts(LOG, positions(f"at group topic queue committed end\n{rows}")))
     seen = say("set-back", groups=["g"], partitions=partitions) if partitions else None
     assert (result.seen, bool(result.missing), bool(result.evidence)) == (seen, partitions > 0, partitions > 0)
+
+
+@pytest.mark.parametrize(("timed_out", "cause"), [(True, 1), (False, 0)])
+def test_a_transaction_that_timed_out_tells_why_its_producer_is_fenced(timed_out, cause):
+    fenced, late = (known_errors()[name] for name in ("kafka-producer-fenced", "kafka-transaction-timed-out"))
+    rows = [said(late, 900, source="logs/server.log")] if timed_out else []
+    one = found("coordinator-unavailable", LOG, *rows, again(fenced, 910, 30))
+    assert told(one.statement)["cause"] == fenced.causes[cause]

@@ -134,6 +134,7 @@ KAFKA: tuple[Signature, ...] = (
         r"(?P<reason>offset_out_of_range)",
     ),
     Signature("offset-reset", begins=r"Offset out of range, resetting to (?P<reason>\w+) offset"),
+    Signature("batches-aborted", contains=r"Aborting producer batches due to fatal error: (?P<reason>.*)"),
     Signature(
         "record-too-large",
         contains=r"(?P<reason>kafka server: Message was too large|larger than configured Producer\.MaxMessageBytes"

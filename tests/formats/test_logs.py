@@ -41,6 +41,7 @@ LINES = (
     ("reassignment", "INFO", "[Controller id=1] Completed partition reassignment of t-0 (kafka.controller.KafkaController)"),
     ("unclean-election", "INFO", "[QuorumController id=1] UNCLEAN partition change for t-0 with topic ID x (org.apache.kafka.x)"),
     ("broker-fenced", "INFO", "[QuorumController id=1] Fencing broker 2 because its session has timed out. (org.apache.kafka.x)"),
+    ("batches-aborted", "ERROR", "kafka.producer.sender <Sender client_id=p>: Aborting producer batches due to fatal error: [Error 10] MessageSizeTooLargeError: None"),
     ("record-too-large", "ERROR", "send failed: org.apache.kafka.common.errors.RecordTooLargeException: The message is 9 bytes"),
     ("record-expired", "ERROR", "org.apache.kafka.common.errors.TimeoutException: Expiring 4 record(s) for t-2:120 ms has passed"),
 )  # fmt: skip

@@ -80,8 +80,8 @@ def with_repairs(finding: Finding, happened: Sequence[Change], until: float | No
 
 
 def _is_back(repair: Change, happened: Sequence[Change]) -> bool:
-    """A change before it is taken back: the setting has its value from then, or is not set any more."""
-    earlier = [one for one in happened if one.what == repair.what and (one.at or 0.0) < (repair.at or 0.0)]
+    """A change before it, of those that *happened* by time, is taken back: its old value is set again, or none."""
+    earlier = [one for one in happened[: happened.index(repair)] if one.what == repair.what]
     unset = isinstance(repair.after, Text) and repair.after.key == _UNSET
     return any(one.before == repair.after or (unset and one.after == repair.before) for one in earlier)
 

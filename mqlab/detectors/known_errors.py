@@ -21,7 +21,6 @@ from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.kafka.redelivery import set_back
 from mqlab.known_errors import WORKS_AGAIN, KnownError, known_errors, of_class
 from mqlab.mqtt.reconnects import links
 from mqlab.rocketmq.disks import still_full
@@ -29,6 +28,7 @@ from mqlab.rocketmq.name_servers import is_name_server
 from mqlab.rows import GRID
 from mqlab.shared import benign_lines
 from mqlab.shared.actors import base_name, folder, log_end
+from mqlab.shared.queues import set_back
 from mqlab.shared.working import NO_BRIDGE, back, connections, owner
 from mqlab.units import clock, moment
 

@@ -296,15 +296,6 @@ def _fallen(rows: Sequence[Position]) -> Iterator[tuple[Listed, Listed]]:
             yield (since, one), (until, two)
 
 
-@per_facts
-def set_back(facts: Facts) -> tuple[tuple[Position, Position], ...]:
-    """Rows of two listings between which the committed offset of a partition went back and its log did not."""
-    places = sorted({(p.group, p.topic) for p in facts.positions if p.group and "/" not in p.queue})
-    every = ((one, two) for group, topic in places for rows in _commits(facts, group or "", topic).values()
-             for (_, one), (_, two) in _fallen(rows))  # fmt: skip
-    return tuple((one, two) for one, two in every if (two.end or 0) >= (one.end or 0))
-
-
 def _last_commit(rows: Sequence[Position], until: float) -> float | None:
     """When the last commit before a moment was made; of one that only snapshots show, the earliest it can have been."""
     before = [p for p in rows if (p.at or 0.0) <= until]

@@ -107,6 +107,13 @@ def of_groups(facts: Facts) -> Mapping[tuple[str, str], Mapping[str, Points]]:
     }
 
 
+def set_back(facts: Facts) -> list[tuple[Position, Position]]:
+    """Rows of two listings between which the committed offset of a Kafka partition went back and its log did not."""
+    queues = (queue for of_topic in of_groups(facts).values() for queue in of_topic.items() if queue[0].isdigit())
+    steps = (Pace(name, one, two) for name, points in queues for one, two in pairwise(points))
+    return [(s.first, s.last) for s in steps if s.consumed < 0 <= s.produced and s.seconds > TOGETHER]
+
+
 @per_facts
 def gets_on(facts: Facts, group: str) -> float | None:
     """The last moment of a snapshot since the one before which *group* has gone on in every queue that had something.

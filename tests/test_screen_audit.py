@@ -16,6 +16,7 @@ from mqlab.screens.audit import audit_screen
 from mqlab.screens.rows import coloured
 from mqlab.units import iso, parse_zone
 from mqlab.views.audit_json import dumps, nothing
+from mqlab.words import room
 
 
 def lines(*audits):
@@ -181,7 +182,7 @@ def test_risks_stand_in_json_with_their_bounds():
 
 
 def test_material_without_kafka_is_told_in_one_clear_sentence():
-    told = "Nothing here could be audited by topic: that takes ledgers, offsets or logs of Kafka or RocketMQ that name one."
+    told = room("audit-json")("no-kafka")
     assert audit_screen((), because=nothing(Facts())) == f"{told}\n"
 
 

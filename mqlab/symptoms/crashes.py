@@ -16,6 +16,7 @@ from mqlab.memo import per_facts
 from mqlab.mqtt.brokers import EDGE, broker_of
 from mqlab.mqtt.connections import by_client, by_own_log
 from mqlab.mqtt.reconnects import BACK
+from mqlab.shared.actors import base_name, folder
 from mqlab.shared.benign_lines import ORDERLY
 from mqlab.sources import Role
 from mqlab.symptoms.deaths import BEGINNING, BROKER, ONE_START, STARTS, Death, deaths, name_of
@@ -71,7 +72,7 @@ def _breaks_off(facts: Facts, one: Death) -> bool:
     """The log shows the end of the old process: where nobody else tells of it, a whole log of one that had served."""
     start = one.start
     if start is None or start.first_at is None or one.back is None:
-        return one.until - one.since <= SOON
+        return one.until - one.since <= SOON and _told_to_the_end(facts, one)
     own = [c for c in facts.coverage if c.source == start.source and c.first_at is not None and c.first_at <= one.since]
     if not own or (start.system == "mqtt" and not _come_back(facts, one)):
         return False
@@ -81,6 +82,15 @@ def _breaks_off(facts: Facts, one: Death) -> bool:
         printed = facts.of_kind("settings-printed")
         return any(e.source == start.source and _within(e, one.since, start.first_at) for e in printed)
     return start.kind == "broker-starting" and any(c.noise and c.lines >= WHOLE for c in own)
+
+
+def _told_to_the_end(facts: Facts, one: Death) -> bool:
+    """The log in which it would tell of a stop goes as far as the others of its folder."""
+    where = folder(one.evidence[0].source)
+    started = {base_name(e.source) for e in facts.of_kind("broker-started") if folder(e.source) == where}
+    own = [c.source for c in facts.coverage if folder(c.source) == where and base_name(c.source) in started]
+    end = facts.covered_until(own)
+    return end is not None and end >= one.since - ONE_START
 
 
 def _come_back(facts: Facts, one: Death) -> bool:

@@ -182,6 +182,12 @@ def test_a_broker_that_falls_silent_and_is_not_back_has_crashed_where_others_lea
     assert found(lines("broker-started 10:00:00"), own, OTHERS, LED) == findings
 
 
+def test_a_broker_whose_log_of_starts_and_stops_is_missing_or_ends_before_is_no_crash():
+    states = log("logs/kafka-2/state-change.log", FORM, first="10:00:00", last="10:04:00")
+    early = log(LOG, FORM, first="10:00:00", last="10:01:00")
+    assert found(states, OTHERS, LED) == found(lines("broker-started 10:00:00"), early, states, OTHERS, LED) == []
+
+
 def test_a_log_that_begins_after_the_end_of_the_old_process_shows_no_end():
     old = lines(*RAN, source="logs/kafka-2/server.log.2026-11-21-10")
     new = lines(*AGAIN), log(LOG, FORM, first="10:05:00", last="10:20:00")

@@ -135,12 +135,15 @@ def _told_of(facts: Facts, start: Episode, since: float, back: float) -> Iterato
         named = {f"{value:.0f}" for value in (line.value_min, line.value_max) if value is not None}
         if start.node in {*named, *(line.reason or "").split(",")} and _within(line, since, back):
             yield line.first.because(say("missed"))
+    shared = len({e.node for e in facts.of_kind("broker-started") if e.source == start.source}) > 1
+    products = {c.software for c in facts.coverage if c.source == start.source}
     for line in facts.of_kind("process-exit"):
+        own = not shared and any(product and product in (line.reason or "") for product in products)
         badly = line.value_max is not None and line.value_max not in ORDERLY
-        if badly and line.source == start.source and _within(line, since, back):
+        if own and badly and line.source == start.source and _within(line, since, back):
             yield line.first.because(say("exits"))
     for line in facts.of_kind("log-recovery"):
-        near = line.source.rpartition("/")[0] == start.source.rpartition("/")[0]
+        near = line.source.rpartition("/")[0] == start.source.rpartition("/")[0] and not shared
         if near and line.topic != _RAFT and _within(line, since, start.first_at):
             yield line.first.because(say("recovers"))
 

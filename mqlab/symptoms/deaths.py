@@ -82,11 +82,15 @@ def _brokers(facts: Facts) -> Iterator[Death]:
     away = _moved_away(facts)
     by_log = _logs(facts, away)
     heard, in_folder = _heard(facts, by_log), Counter(where for where, _, _ in by_log)
+    in_log = Counter(log[:2] for log in by_log if log[2] is not None)
     for log, lines in sorted(by_log.items(), key=lambda entry: (entry[0][:2], entry[0][2] or "")):
         alone, mine = in_folder[log[0]] == 1, {e.source for e in lines}
         signs = _acknowledged(facts, log[2]) + (_scraped(facts, log[0].rpartition("/")[2]) if alone else [])
         signs += [one for source in sorted(mine) for one in _of_mqtt(facts, source)]
-        own = [one for one in heard[log[0]] if alone or one.place.source in mine]
+        shared = in_log[log[:2]] > 1
+        own = [
+            one for one in heard[log[0]] if (alone or one.place.source in mine) and (not shared or one.node == log[2])
+        ]
         name = _name(log, alone=alone and len(by_log) > 1)
         taken = [after for _, after in away.get(log[2] or "", ())]
         for before, after in pairwise(lines):
@@ -96,7 +100,7 @@ def _brokers(facts: Facts) -> Iterator[Death]:
                 and _follows(facts, before, after)
                 and not _gave_up(facts, before, after)
             ):
-                yield _back(name, [*own, *signs], before, after, taken)
+                yield _back(name, [*own, *signs], before, after, taken, shared=shared)
         if own and (not lines or lines[-1].kind in STARTS):
             yield from _never_back(facts, name, own[-1], signs, taken)
 
@@ -127,6 +131,7 @@ class _Heard(NamedTuple):
     at: float
     kind: str
     place: Evidence
+    node: str | None = None
 
 
 _Log = tuple[str, str, str | None]
@@ -153,14 +158,11 @@ def _gave_up(facts: Facts, before: Episode, after: Episode) -> bool:
 
 
 def _follows(facts: Facts, before: Episode, after: Episode) -> bool:
-    """One log has them in this order and no stop between them, whatever its clock does: one that goes back mixes them.
-
-    VerneMQ's log does not tell that it stops.
-    """
+    """A log that tells of stops (VerneMQ's does not) has them in this order and none between, by its lines."""
     products = {one.software for one in facts.coverage if one.source in (before.source, after.source)}
     first, last = before.first.line or 0, after.first.line or 0
-    stops = [e.first.line or 0 for e in facts.of_kind(*_STOPS) if e.source == before.source]
-    same = before.source == after.source
+    same, mine = before.source == after.source, (before.node, None)
+    stops = [e.first.line or 0 for e in facts.of_kind(*_STOPS) if e.source == before.source and e.node in mine]
     return "vernemq" not in products and not (same and (first > last or any(first < one < last for one in stops)))
 
 
@@ -176,7 +178,7 @@ def _heard(facts: Facts, logs: Collection[_Log]) -> Mapping[str, Sequence[_Heard
     for one in facts.episodes:
         if one.source in brokers and folder(one.source) in found and one.kind not in _WATCHED:
             ends = ((one.first_at, one.first), (one.last_at, one.last))
-            found[folder(one.source)] += [_Heard(at, one.kind, place) for at, place in ends if at is not None]
+            found[folder(one.source)] += [_Heard(at, one.kind, place, one.node) for at, place in ends if at is not None]
     return {where: sorted(told, key=lambda heard: heard.at) for where, told in found.items()}
 
 
@@ -249,11 +251,12 @@ def _moved_away(facts: Facts) -> Mapping[str, Sequence[tuple[Leadership, Leaders
     return {name: sorted(rows, key=lambda pair: pair[1].at or 0.0) for name, rows in found.items()}
 
 
-def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, away: Sequence[Leadership]) -> Death:
+def _back(
+    name: str, own: Sequence[_Heard], before: Episode, after: Episode, away: Sequence[Leadership], *, shared: bool
+) -> Death:
     """It was gone in the last silence before it printed settings or recovered logs, as it does while it starts.
 
-    What a broker prints first of all ends that silence.
-
+    What a broker prints first of all ends that silence; in a log that several *share* it does not say whose it is.
     Lines that follow each other more closely than ``ONE_START`` before these are of the new process already.
     """
     start, again = before.first_at or 0.0, after.first_at or 0.0
@@ -266,7 +269,8 @@ def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, awa
         (pair for pair in steps if at_once or pair[1][0] - pair[0][0] > ONE_START), steps[0]
     )
     taken = next((row for row in away if since < (row.at or 0.0) < back), None)
-    starts = any(one.kind in _FIRST and one.at == back for one in between) or after.kind in _FIRST
+    begins = any(one.kind in _FIRST and one.at == back for one in between) or after.kind in _FIRST
+    starts = begins and not shared
     served = again if after.kind in _SERVING and again > back else None
     how = say("back", since=since, taken=taken.at if taken else None, back=back, starts=starts, served=served)
     places = (last, *((taken.evidence,) if taken else ()), first)

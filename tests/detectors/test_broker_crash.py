@@ -81,6 +81,18 @@ def test_kraft_recovers_the_log_of_its_quorum_at_each_start():
     assert found(lines(*RAN, *AGAIN), WHOLE, raft) == [LIKELY]
 
 
+def test_lines_of_other_brokers_in_a_log_that_they_share_are_no_sign_of_its_life_nor_of_its_end():
+    own = lines(*RAN[:1], "isr-shrunk 10:02:00", *AGAIN, source="compose.log")
+    own[1] = replace(own[1], node="2")
+    other = lines(
+        "broker-started 10:00:03", "isr-shrunk 10:04:50", "log-recovery 10:05:10", source="compose.log", node="1"
+    )
+    rows = own, [replace(one, node="1") for one in other], log("compose.log", FORM, first="10:00:00", last="10:20:00")
+    (one,) = detect(facts(*rows)).findings
+    assert (one.certainty, one.started_at.timestamp()) == (Certainty.LIKELY, at("10:02"))
+    assert detect(facts(*rows, FENCED)).findings[0].certainty is Certainty.PROVEN
+
+
 def test_crashes_of_one_broker_are_one_finding():
     twice = lines(*RAN, *RECOVERS, "isr-shrunk 10:08:00", "log-recovery 10:09:00", "broker-started 10:09:20")
     (one,) = detect(facts(twice, WHOLE)).findings
@@ -117,7 +129,9 @@ def test_a_stream_of_two_brokers_is_no_restart_as_no_client_of_the_one_comes_to_
 
 @pytest.mark.parametrize(("status", "certainty"), [(137.0, Certainty.PROVEN), (143.0, Certainty.LIKELY)])
 def test_a_supervisor_that_sees_the_process_end_badly_proves_it(status, certainty):
-    exits = episode("process-exit", "10:02:00", "logs/mosquitto.log", line=3, left=status, system="os")
+    exits = episode(
+        "process-exit", "10:02:00", "logs/mosquitto.log", line=3, left=status, reason="mosquitto", system="os"
+    )
     (one,) = detect(facts(broker(KILLED)[:-1], LONG, exits)).findings
     assert (one.certainty, one.started_at.timestamp()) == (certainty, at("10:00:01"))
 

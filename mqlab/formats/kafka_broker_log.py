@@ -297,6 +297,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|Starting SharedServer)",
     ),
     Signature("broker-stopping", begins=r"(?:Starting|Beginning) controlled shutdown"),
+    Signature("server-stopping", begins=r"shutting down \(kafka\.server\.(?:Kafka|Broker|Controller)Server"),
     Signature("broker-stopped", begins=r"shut down completed(?: \(kafka\.server\.(?:Kafka|Broker)Server|\s*$)"),
     Signature("log-recovery", begins=r"Recovering unflushed segment"),
     Signature(

@@ -170,6 +170,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("namesrv-started", begins=r"The Name Server boot success"),
     Signature("namesrv-started", contains=r"^The Name Server boot success"),
     Signature("rocketmq-broker-stopping", begins=r"Shutdown hook was invoked, "),
+    Signature("log-recovery", begins=r"last shutdown abnormally"),
 )
 
 

@@ -83,11 +83,12 @@ def chronology(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> Chro
     """Each moment of findings, changes, processes and people once."""
     changes = by_time(diagnosis.changes)
     known = {(one.source, one.line) for change in changes for one in change.evidence}
+    crashed = {one.subject for one in diagnosis.findings if one.incident == "broker-crash"}
     every = [
         *_of_findings(diagnosis),
         *_of_changes(changes, next(iter(diagnosis.findings), None), notes),
         *_of_people(notes),
-        *(_of_death(one) for one in deaths(facts)),
+        *(_of_death(one) for one in deaths(facts) if one.who not in crashed),
         *(
             _of_process(one)
             for one in facts.of_kind(*_TOLD)

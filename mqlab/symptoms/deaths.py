@@ -31,14 +31,16 @@ from mqlab.sources import Role
 say = words.room("deaths")
 
 BROKER, MEMBER = "broker", "member"
-_STARTS = ("broker-started", "broker-starting", "rocketmq-broker-started")
-_STOPS = ("broker-stopped", "broker-stopping", "rocketmq-broker-stopping")
+STARTS = ("broker-started", "broker-starting", "rocketmq-broker-started")
+_STOPS = ("broker-stopped", "broker-stopping", "server-stopping", "rocketmq-broker-stopping")
 _FIRST = ("broker-booting", "broker-starting")
 """What a broker prints first of all."""
-_BEGINNING = (*_FIRST, "settings-printed", "log-recovery")
+BEGINNING = (*_FIRST, "settings-printed", "log-recovery")
 """What it prints while it starts."""
 _SERVING = ("broker-started", "rocketmq-broker-started")
-_ONE_START = 10.0
+_WATCHED = ("process-exit", "process-started", "process-given-up")
+"""What a supervisor writes into the same log."""
+ONE_START = 10.0
 """Seconds within which a broker tells of one start in several lines."""
 _LATER = 30.0
 """Seconds that other logs must go on for a silence to tell something: several times the 6 to 18 s after which brokers
@@ -59,10 +61,14 @@ class Death:
     evidence: tuple[Evidence, ...]
     back: float | None = None
     """When its new process started, or ran at the latest; None where it is not told to be back."""
+    start: Episode | None = None
+    """The line with which that process starts or serves."""
+    begins: bool = False
+    """It is *back* with the first line that a process prints."""
 
     def holds(self, at: float | None) -> bool:
         """It was gone then, as far as anybody knows, or had not served for long."""
-        return at is not None and self.back is not None and self.since <= at <= self.back + _ONE_START
+        return at is not None and self.back is not None and self.since <= at <= self.back + ONE_START
 
 
 @per_facts
@@ -76,21 +82,26 @@ def _brokers(facts: Facts) -> Iterator[Death]:
     away = _moved_away(facts)
     by_log = _logs(facts, away)
     heard, in_folder = _heard(facts, by_log), Counter(where for where, _, _ in by_log)
+    in_log = Counter(log[:2] for log in by_log if log[2] is not None)
     for log, lines in sorted(by_log.items(), key=lambda entry: (entry[0][:2], entry[0][2] or "")):
         alone, mine = in_folder[log[0]] == 1, {e.source for e in lines}
         signs = _acknowledged(facts, log[2]) + (_scraped(facts, log[0].rpartition("/")[2]) if alone else [])
         signs += [one for source in sorted(mine) for one in _of_mqtt(facts, source)]
-        own = [one for one in heard[log[0]] if alone or one.place.source in mine]
+        shared = in_log[log[:2]] > 1
+        own = [
+            one for one in heard[log[0]] if (alone or one.place.source in mine) and (not shared or one.node == log[2])
+        ]
         name = _name(log, alone=alone and len(by_log) > 1)
         taken = [after for _, after in away.get(log[2] or "", ())]
         for before, after in pairwise(lines):
             if (
-                {before.kind, after.kind} <= set(_STARTS)
+                {before.kind, after.kind} <= set(STARTS)
                 and _apart(before, after)
+                and _follows(facts, before, after)
                 and not _gave_up(facts, before, after)
             ):
-                yield _back(name, [*own, *signs], before, after, taken)
-        if own and (not lines or lines[-1].kind in _STARTS):
+                yield _back(name, [*own, *signs], before, after, taken, shared=shared)
+        if own and (not lines or lines[-1].kind in STARTS):
             yield from _never_back(facts, name, own[-1], signs, taken)
 
 
@@ -99,7 +110,7 @@ def _logs(
 ) -> Mapping[_Log, Sequence[Episode]]:
     """Starts and stops of each log of a broker by time; none of one that only its leaderships tell of."""
     found: dict[_Log, list[Episode]] = defaultdict(list)
-    for one in facts.of_kind(*_STARTS, *_STOPS):
+    for one in facts.of_kind(*STARTS, *_STOPS):
         if one.first_at is not None:
             found[folder(one.source), base_name(one.source), one.node].append(one)
     told_of, folders = {node for _, _, node in found}, {where for where, _, _ in found}
@@ -120,6 +131,7 @@ class _Heard(NamedTuple):
     at: float
     kind: str
     place: Evidence
+    node: str | None = None
 
 
 _Log = tuple[str, str, str | None]
@@ -132,6 +144,11 @@ def _name(log: _Log, *, alone: bool) -> str:
     return say("broker", node=node) if node is not None else where.rpartition("/")[2] if alone else file
 
 
+def name_of(line: Episode) -> str:
+    """The broker that wrote a *line*: its number, else the folder of its log, else that log."""
+    return _name((folder(line.source), base_name(line.source), line.node), alone=bool(folder(line.source)))
+
+
 def _gave_up(facts: Facts, before: Episode, after: Episode) -> bool:
     """It ended while it started, by an error that its log names: that start failed, and nobody died."""
     begin, end = _moment(before)[0], _moment(after)[0]
@@ -140,19 +157,28 @@ def _gave_up(facts: Facts, before: Episode, after: Episode) -> bool:
     return before.kind not in _SERVING and any(first <= end and last >= begin for first, last in dated)
 
 
+def _follows(facts: Facts, before: Episode, after: Episode) -> bool:
+    """A log that tells of stops (VerneMQ's does not) has them in this order and none between, by its lines."""
+    products = {one.software for one in facts.coverage if one.source in (before.source, after.source)}
+    first, last = before.first.line or 0, after.first.line or 0
+    same, mine = before.source == after.source, (before.node, None)
+    stops = [e.first.line or 0 for e in facts.of_kind(*_STOPS) if e.source == before.source and e.node in mine]
+    return "vernemq" not in products and not (same and (first > last or any(first < one < last for one in stops)))
+
+
 def _apart(before: Episode, after: Episode) -> bool:
-    return (after.first_at or 0.0) - (before.last_at or 0.0) > _ONE_START
+    return (after.first_at or 0.0) - (before.last_at or 0.0) > ONE_START
 
 
 def _heard(facts: Facts, logs: Collection[_Log]) -> Mapping[str, Sequence[_Heard]]:
     """What logs of brokers tell, by folder and time."""
     found: dict[str, list[_Heard]] = {where: [] for where, _, _ in logs}
     brokers = {one.source for one in facts.coverage if one.role is Role.BROKER_LOG}
-    brokers |= {one.source for one in facts.of_kind(*_STARTS, *_STOPS, "leader-started")}
+    brokers |= {one.source for one in facts.of_kind(*STARTS, *_STOPS, "leader-started")}
     for one in facts.episodes:
-        if one.source in brokers and folder(one.source) in found:
+        if one.source in brokers and folder(one.source) in found and one.kind not in _WATCHED:
             ends = ((one.first_at, one.first), (one.last_at, one.last))
-            found[folder(one.source)] += [_Heard(at, one.kind, place) for at, place in ends if at is not None]
+            found[folder(one.source)] += [_Heard(at, one.kind, place, one.node) for at, place in ends if at is not None]
     return {where: sorted(told, key=lambda heard: heard.at) for where, told in found.items()}
 
 
@@ -225,28 +251,30 @@ def _moved_away(facts: Facts) -> Mapping[str, Sequence[tuple[Leadership, Leaders
     return {name: sorted(rows, key=lambda pair: pair[1].at or 0.0) for name, rows in found.items()}
 
 
-def _back(name: str, own: Sequence[_Heard], before: Episode, after: Episode, away: Sequence[Leadership]) -> Death:
+def _back(
+    name: str, own: Sequence[_Heard], before: Episode, after: Episode, away: Sequence[Leadership], *, shared: bool
+) -> Death:
     """It was gone in the last silence before it printed settings or recovered logs, as it does while it starts.
 
-    What a broker prints first of all ends that silence.
-
-    Lines that follow each other more closely than ``_ONE_START`` before these are of the new process already.
+    What a broker prints first of all ends that silence; in a log that several *share* it does not say whose it is.
+    Lines that follow each other more closely than ``ONE_START`` before these are of the new process already.
     """
     start, again = before.first_at or 0.0, after.first_at or 0.0
     between = sorted((heard for heard in own if start <= heard.at <= again), key=lambda heard: heard.at)
-    starting = next((one for one in between if one.kind in _BEGINNING and one.at > start), None)
+    starting = next((one for one in between if one.kind in BEGINNING and one.at > start), None)
     begun, at_once = (again, after.kind in _FIRST) if starting is None else (starting.at, starting.kind in _FIRST)
     ends = [*((one.at, one.place) for one in between if one.at < begun or one.at == start), (begun, after.first)]
     steps = [*pairwise(ends)][::-1]
     (since, last), (back, first) = next(
-        (pair for pair in steps if at_once or pair[1][0] - pair[0][0] > _ONE_START), steps[0]
+        (pair for pair in steps if at_once or pair[1][0] - pair[0][0] > ONE_START), steps[0]
     )
     taken = next((row for row in away if since < (row.at or 0.0) < back), None)
-    starts = any(one.kind in _FIRST and one.at == back for one in between) or after.kind in _FIRST
+    begins = any(one.kind in _FIRST and one.at == back for one in between) or after.kind in _FIRST
+    starts = begins and not shared
     served = again if after.kind in _SERVING and again > back else None
     how = say("back", since=since, taken=taken.at if taken else None, back=back, starts=starts, served=served)
     places = (last, *((taken.evidence,) if taken else ()), first)
-    return Death(name, BROKER, since, (taken.at if taken else None) or back, how, places, back)
+    return Death(name, BROKER, since, (taken.at if taken else None) or back, how, places, back, after, starts)
 
 
 def _never_back(

@@ -32,6 +32,7 @@ LINES = (
     ("broker-started", "INFO", "[KafkaRaftServer nodeId=1] Kafka Server started"),
     ("broker-stopping", "INFO", "[KafkaServer id=1] Starting controlled shutdown (kafka.server.KafkaServer)"),
     ("broker-stopping", "INFO", "[BrokerLifecycleManager id=1] Beginning controlled shutdown. (kafka.server.BrokerLifecycleManager)"),
+    ("server-stopping", "INFO", "[ControllerServer id=3] shutting down (kafka.server.ControllerServer)"),
     ("broker-stopped", "INFO", "[BrokerServer id=3] shut down completed (kafka.server.BrokerServer)"),
     ("broker-stopped", "INFO", "[BrokerServer id=3] shut down completed"),
     ("log-recovery", "INFO", "[LogLoader partition=t-0, dir=/x] Recovering unflushed segment 0. (kafka.log.LogLoader)"),

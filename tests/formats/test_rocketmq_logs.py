@@ -78,6 +78,7 @@ SAID_BY_BROKERS = (
      f"RebalanceLockManager#tryLockBatch: message queue has been locked by other client, group=g, mq={MQ}, locked client id=10.0.0.1@7, current client id=10.0.0.2@7"),
     ("disk-full", None, None, None, None, None, None, 0.95,
      "physic disk maybe full soon 0.95, so mark disk full, storePathPhysic=/home/rocketmq/store/commitlog"),
+    ("log-recovery", None, None, None, None, None, None, None, "last shutdown abnormally, store path root dir: /home/store"),
     ("rocketmq-broker-started", None, None, None, None, "192.168.50.11:30911", None, None,
      "The broker[broker-a, 192.168.50.11:30911] boot success. serializeType=JSON and name server is 192.168.50.11:29876"),
     ("rocketmq-broker-stopping", None, None, None, None, None, None, None, "Shutdown hook was invoked, 1"),

@@ -193,3 +193,21 @@ def test_two_dated_records_with_one_cause_each_are_two(tmp_path):
     file.write_text("".join(record.format(minute) for minute in range(3)))
     facts = opened([file], tmp_path / "scratch")
     assert sum(one.count for one in facts.of_kind("error:jdbc-driver-missing")) == 3
+
+
+NO_RULES = """\
+2026-03-09 11:32:36.106 [error] <0.1050.0>@vmq_mqtt_fsm:auth_on_publish:739 can't auth publish [<<>>,{[],<<"kiln-2">>},1,[<<"site">>,<<"kiln">>],<<"7">>,false] due to no_matching_hook_found
+2026-03-09 11:32:36.107 [warning] <0.1049.0>@vmq_ranch:teardown:138 session stopped abnormally due to 'publish_not_authorized_3_1_1'
+"""  # noqa: E501 (lines as they are printed)
+
+
+@pytest.mark.parametrize(
+    ("reason", "says"),
+    [
+        ("no_matching_hook_found", "authorization-denied: VerneMQ has no plugin that could allow a publish"),
+        ("not_authorized", "acl-silent-drop: kiln-2 was refused publishing once. How many messages were lost is not"),
+    ],
+)
+def test_a_refusal_of_vernemq_tells_who_refused_and_no_loss(tmp_path, reason, says):
+    told = rows(screen(tmp_path, NO_RULES.replace("no_matching_hook_found", reason)))
+    assert told["SAYS"].startswith(says)

@@ -163,7 +163,6 @@ def _evidence(facts: Facts, own: Sequence[Refused]) -> Iterator[Evidence]:
 
 def _of_lines(denied: Denied, certainty: Certainty) -> Finding:
     """What lines say that one client was refused."""
-    lost = denied.nowhere or (denied.count if denied.kind == PUBLISH and not denied.closed else 0)
     topics = sorted({e.topic for e in denied.lines if e.topic})
     moments = sorted(at for e in denied.lines for at in (e.first_at, e.last_at) if at is not None)
     return finding(
@@ -172,7 +171,7 @@ def _of_lines(denied: Denied, certainty: Certainty) -> Finding:
         certainty,
         (moments[0], moments[-1]) if moments else (None, None),
         slots={
-            "names": topics,
+            "names": topics or None,
             "publishes": denied.kind == PUBLISH,
             "looped": denied.closed > 1,
             "unread": denied.kind == SUBSCRIBE and not denied.ledgers,
@@ -180,7 +179,7 @@ def _of_lines(denied: Denied, certainty: Certainty) -> Finding:
         measures={
             "denied": denied.count,
             "topics": len(topics),
-            "lost_records": lost or None,
+            "lost_records": denied.nowhere or None,
             "closed_connections": denied.closed or None,
         },
         evidence=tuple(e.first.because(say("refused")) for e in denied.lines[:_SHOWN]),

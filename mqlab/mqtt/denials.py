@@ -207,6 +207,8 @@ PUBLISH, SUBSCRIBE = "publish-denied", "subscribe-denied"
 LOOP = 3
 """Refusals of one filter from which closed connections are no chance. Judgement, no default behind it: a client that is
 tried, and tried again, makes two."""
+_NOBODY_ASKED = "no_matching_hook_found"
+"""VerneMQ's reason where no plug-in has rules: it refuses everybody everything."""
 _FAULTS = frozenset({"not-authorized", "protocol-error"})
 """How a connection ends that the broker closes for a refusal: HiveMQ and EMQX say why, RabbitMQ calls it an error."""
 
@@ -303,7 +305,7 @@ def _by_client(facts: Facts, kind: str) -> Mapping[str, list[Episode]]:
     for line in facts.of_kind(kind):
         own = {s.client_id for s in subscriptions(facts) if line.topic and s.filter == line.topic}
         client = subscriber_of(facts, line) or (next(iter(own)) if len(own) == 1 else None)
-        if client and line.system == "mqtt" and not internal(line.topic or ""):
+        if client and line.system == "mqtt" and line.reason != _NOBODY_ASKED and not internal(line.topic or ""):
             found[client].append(line)
     return found
 

@@ -30,6 +30,21 @@ def test_lines_alone_are_likely_and_with_the_brokers_count_proven():
     assert one.certainty is Certainty.PROVEN
 
 
+def test_lines_alone_tell_neither_what_was_lost_nor_that_the_client_stayed_connected():
+    (one,) = detect(facts(LOG, denied("publish-denied", "agent-b", None))).findings
+    assert one.measures["denied"] == 1
+    assert "lost_records" not in one.measures
+    assert one.statement == "agent-b was refused publishing once. How many messages were lost is not in the material."
+
+
+def test_a_broker_without_a_plugin_that_has_rules_refuses_nobody_by_a_rule():
+    line = episode(
+        "publish-denied", 30, "logs/v.log", count=9, until=60, system="mqtt", client_id="kiln",
+        reason="no_matching_hook_found",
+    )  # fmt: skip
+    assert detect(facts(LOG, line)).findings == ()
+
+
 def test_a_refused_subscription_costs_what_others_published():
     line = denied("subscribe-denied", "hist", "site/+/metrics", source="clients/hist.log")
     sent = {"sender": "agent-a", "topics": TOPICS_A, "start": 2, "seconds": 100}

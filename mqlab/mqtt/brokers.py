@@ -75,8 +75,10 @@ def brokers(facts: Facts) -> tuple[Broker, ...]:
     """The MQTT brokers of which there are logs, else those of which there are statistics, by name."""
     logs = {e.source for e in facts.of_kind(*BROKER_KINDS) if e.system == "mqtt"}
     by_log: dict[tuple[str, str], list[str]] = defaultdict(list)
+    products = {c.source: c.software for c in facts.coverage if c.source.startswith("-")}  # standard input has no name
     for source in sorted(logs or {s.source for s in facts.series if s.name.startswith("mqtt.")}):
-        by_log[source.rpartition("/")[0], _BESIDE.sub("", base_name(source))].append(source)
+        name = products.get(source) or base_name(source)
+        by_log[source.rpartition("/")[0], _BESIDE.sub("", name)].append(source)
     for folder, name in [key for key in by_log if not key[1]]:
         own = by_log.pop((folder, name))
         beside = [key for key in by_log if key[0] == folder]

@@ -171,9 +171,10 @@ def _is_one_return(first: Connection, second: Connection) -> bool:
 def _burst(broker: str | None, clients: Sequence[Sequence[Connection]], group: Sequence[_Pair]) -> Storm | None:
     names = {after.client_id for _, after in group}
     begin, end = _at(group[0][1]), _at(group[-1][1])
-    there = [own for own in clients if any(_there(c, begin) for c in own)]
+    lost = min(begin - TOGETHER, median(before.until or begin for before, _ in group))
+    there = [own for own in clients if own[0].client_id in names or any(_there(c, lost, begin) for c in own)]
     address, most = _of_one_address(group)
-    behind = [own for own in there if own[0].address == address]
+    behind = [own for own in there if any(c.address == address for c in own)]
     if most >= ONE * len(names) and most >= MOST * len(behind) and len(behind) < len(there):
         cause, connected = "address", len(behind)
     elif len(names) >= MOST * len(there):
@@ -206,10 +207,10 @@ def _at(connection: Connection) -> float:
     return connection.since or 0.0
 
 
-def _there(connection: Connection, at: float) -> bool:
-    """Connected then, or not longer ago than an event that cut it off."""
+def _there(connection: Connection, lost: float, at: float) -> bool:
+    """Connected at some moment from when most were cut off until the first came back."""
     since, until = connection.since or float("-inf"), connection.until
-    return since < at and (until is None or until >= at - TOGETHER)
+    return since < at and (until is None or until >= lost)
 
 
 BACK = 120.0

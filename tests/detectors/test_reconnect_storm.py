@@ -123,6 +123,31 @@ def test_a_nat_gateway_that_forgets_its_ports_is_one_for_those_behind_it():
     assert (one.measures["clients"], one.measures["clients_before"]) == (36, 36)
 
 
+def away(size, others, minutes=6):
+    """Clients of one address that their broker gives up at once and that are back *minutes* later, and *others*."""
+    cut = [f"10:07:1{n % 9} dev{n} keep-alive" for n in range(size)]
+    back = [f"10:{7 + minutes:02}:2{n % 9} dev{n} connected 10.0.0.1:{3000 + n} k20" for n in range(size)]
+    return [*others, *cut, *back]
+
+
+def test_clients_that_were_away_for_minutes_are_held_against_all_that_were_connected_when_they_were_cut_off():
+    elsewhere = "10:07:30 other connected 10.9.0.1:1000 k20"
+    (one,) = detect(material(away(6, [*fleet(6), elsewhere]))).findings
+    assert (one.measures["clients"], one.measures["clients_before"]) == (6, 6)
+    assert told(one.statement)["address"] == "10.0.0.1"
+    (one,) = detect(material(away(6, []))).findings
+    assert (one.measures["clients"], one.measures["clients_before"]) == (6, 6)
+
+
+def test_few_of_many_that_were_cut_off_with_them_are_no_storm():
+    many = [f"10:00:00 other{n} connected 10.9.{n}.1:1000 k20" for n in range(20)]
+    cut = [f"10:07:1{n % 9} other{n} keep-alive" for n in range(20)]
+    own = [f"10:00:00 dev{n} connected 10.8.{n}.1:1000 k20" for n in range(6)]
+    rows = away(6, [*many, *own, *cut])
+    rows = [row.replace("10.0.0.1:", f"10.8.{n}.1:") for n, row in enumerate(rows)]
+    assert detect(material(sorted(rows))).findings == ()
+
+
 def test_two_events_are_two_findings():
     rows = [*restarted(), "10:15:00 - stopping", "10:15:05 - starting"]
     rows += [f"10:15:0{6 + n % 3} dev{n} connected 10.0.0.1:{7000 + n} k20" for n in range(40)]

@@ -44,7 +44,7 @@ from mqlab.sources import Role
 from mqlab.symptoms.unexplained import UNHEARD, Symptom, explained, trouble
 from mqlab.traces import traces
 from mqlab.wordings import wordings
-from mqlab.words import room
+from mqlab.words import Text, room
 
 say = room("hypotheses")
 
@@ -292,6 +292,11 @@ def is_likely(ranked: Sequence[Hypothesis]) -> bool:
         return True
     rivals = [one for one in others if one.incident != "healthy" and stands(one) and one.weight >= first.weight]
     return first.weight > _HALF and stands(first) and not rivals
+
+
+def has_sign(hypothesis: Hypothesis) -> bool:
+    """Something was seen that its mechanism prints itself."""
+    return not any(isinstance(told, Text) and told.key == "no-sign" for told in hypothesis.against)
 
 
 def stands(hypothesis: Hypothesis) -> bool:

@@ -18,12 +18,14 @@ from itertools import takewhile
 
 from mqlab import scope
 from mqlab.catalogue import INCIDENTS
+from mqlab.clocks.zones import ASSUMED
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import Evidence
-from mqlab.hypotheses import Hypothesis
+from mqlab.hypotheses import Hypothesis, has_sign
 from mqlab.known_errors import KnownError, known_errors
-from mqlab.marks import GENERAL, complaints, meaning
+from mqlab.languages import said
+from mqlab.marks import GENERAL, complaints, meaning, waiting
 from mqlab.rows import Shape
 from mqlab.screens.rows import proof, row
 from mqlab.shared.benign_lines import WORKS
@@ -43,6 +45,7 @@ _LONGEST = 4
 """Rows of the screen that a line of the paste may take."""
 _REASON = re.compile(r"\s*(?:Caused by: |Exception in thread \"[^\"]*\" )?(?:[\w$]+\.)*[\w$]+(?:Exception|Error)\b")
 """How a line begins that names an exception: the reason of the line above it."""
+_LOST = ("connection-lost", "client-disconnected")
 _WELL = (*WORKS, "recovered", "alarm-cleared", "broker-answers", "broker-started", "rocketmq-broker-started")
 """Events that say that something works."""
 
@@ -61,6 +64,8 @@ class Told:
     """The one of the error's causes that a line hints at."""
     reason: Evidence | None = None
     """The line of the exception below it, where nobody knows that one."""
+    step: str = ""
+    """What to do about what a rule found."""
 
 
 def is_paste(facts: Facts) -> bool:
@@ -71,13 +76,16 @@ def is_paste(facts: Facts) -> bool:
 
 def paste_screen(facts: Facts, diagnosis: Diagnosis, tz: tzinfo = UTC) -> str:
     """The screen for a paste."""
-    told = sorted((*_of_rules(diagnosis), *_of_lines(facts)), key=_rank)
+    found = tuple(_of_rules(diagnosis))
+    ours = {(one.incident, one.place) for one in found}
+    told = sorted((*found, *(t for t in _of_lines(facts) if (t.incident, t.place) not in ours)), key=_rank)
     lead = told[0] if told else None
+    well = _well(facts, lead) if lead else _back(facts)
     lines = [
         *_head(facts, tz),
-        *(_says(told) if told else _says_nothing(facts, diagnosis)),
-        *(_causes(lead) if lead else _signs(facts, diagnosis)),
-        *_after(facts, lead),
+        *(_says(facts, told, diagnosis, well) if told else _says_nothing(facts, diagnosis)),
+        *(_causes(lead) if lead else () if well else _signs(facts, diagnosis)),
+        *([proof("AFTER IT", well)] if well else ()),
         *_not_shown(facts, lead),
         *_next(facts, lead),
     ]
@@ -123,7 +131,8 @@ def _of_rules(diagnosis: Diagnosis) -> Iterator[Told]:
     for finding in diagnosis.findings:
         if "error" not in finding.facts and finding.evidence:
             last = max(place.line or 0 for place in finding.evidence)
-            yield Told(finding.incident, finding.statement, 1, last, finding.evidence[0])
+            place = finding.evidence[0]
+            yield Told(finding.incident, finding.statement, 1, last, place, step=finding.mitigate)
 
 
 def _rank(told: Told) -> tuple[bool, ...]:
@@ -142,9 +151,19 @@ def _head(facts: Facts, tz: tzinfo) -> Iterator[str]:
         since=_clock(since, tz),
         until=None if since is None or until == since else _clock(until, tz),
         date=f"{datetime.fromtimestamp(since, tz):%Y-%m-%d}" if dated and since is not None else None,
-        zone="UTC" if tz is UTC else str(tz),
+        zone=("UTC" if tz is UTC else str(tz)) if _states_zone(facts) else None,
     )
     yield from row("PASTE", told, 2)
+
+
+def _states_zone(facts: Facts) -> bool:
+    """Nothing was assumed of its clocks."""
+    return all(c.zone_why != ASSUMED.why for c in facts.coverage)
+
+
+def _as_written(facts: Facts, text: str) -> str:
+    """*text* without the zone of its moments, where the lines state none."""
+    return text if _states_zone(facts) else said(text).replace(" UTC", "")
 
 
 def _clock(at: float | None, tz: tzinfo) -> str | None:
@@ -152,13 +171,18 @@ def _clock(at: float | None, tz: tzinfo) -> str | None:
     return None if at is None else f"{datetime.fromtimestamp(at, UTC if is_dateless(at) else tz):%H:%M:%S}"
 
 
-def _says(told: Sequence[Told]) -> Iterator[str]:
+def _says(facts: Facts, told: Sequence[Told], diagnosis: Diagnosis, well: Evidence | None) -> Iterator[str]:
+    """What lines say; without a class where a later one tells that it works, or what they are a class of is open."""
     for number, one in enumerate(told[:_SAID]):
-        sure = one.error is None or not (one.error.vague or one.reason or one.cause not in (None, one.error.causes[0]))
+        sure = one.error is None or not (one.error.vague or one.reason or (well and not number))
         incident, lines = one.incident if sure else None, one.lines if one.lines > 1 else None
-        yield from row("" if number else "SAYS", say("says", incident=incident, text=one.text, lines=lines), 3)
+        text = _as_written(facts, one.text)
+        yield from row("" if number else "SAYS", say("says", incident=incident, text=text, lines=lines), 3)
         for place in filter(None, (one.place, one.reason)):
             yield from _line(place)
+    places = [*(one.place.place for one in told), *(e.first.place for e in facts.of_kind(*GENERAL))]
+    for symptom in [s for s in diagnosis.symptoms if not s.endswith(tuple(places))][: max(0, _SAID - len(told))]:
+        yield from row("", _as_written(facts, symptom), 2)
 
 
 def _says_nothing(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
@@ -167,9 +191,10 @@ def _says_nothing(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
         yield from row("SAYS", say("unread"))
         return
     loud = complaints(facts)[:_SIGNS]
-    if not loud and diagnosis.symptoms:
-        for number, symptom in enumerate(diagnosis.symptoms[:_SAID]):
-            yield from row("" if number else "SAYS", symptom, 2)
+    seen = (*diagnosis.symptoms, *(mark.text for mark in waiting(facts, diagnosis.findings)))
+    if not loud and seen:
+        for number, symptom in enumerate(seen[:_SAID]):
+            yield from row("" if number else "SAYS", _as_written(facts, symptom), 2)
         return
     yield from row("SAYS", say("nothing", loud=bool(loud), signs=bool(_likely(facts, diagnosis))), 2)
     for shape in loud:
@@ -204,36 +229,45 @@ def _signs(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _likely(facts: Facts, diagnosis: Diagnosis) -> Sequence[Hypothesis]:
-    ours = scope.systems(facts)
-    return [one for one in diagnosis.verdict.hypotheses if ours and one.incident != "healthy"][:_CAUSES]
+    """Those that something in the lines is a sign of: of few lines, most classes explain some."""
+    known = diagnosis.verdict.hypotheses if scope.systems(facts) else ()
+    return [one for one in known if one.incident != "healthy" and has_sign(one)][:_CAUSES]
 
 
-def _after(facts: Facts, lead: Told | None) -> Iterator[str]:
+def _well(facts: Facts, lead: Told) -> Evidence | None:
     """The first line behind it that says that something works."""
-    if lead is not None and lead.error is not None:
-        later = [e.first for e in facts.of_kind(*_WELL) if e.source == lead.place.source]
-        well = min((p for p in later if p.line and p.line > lead.last_line), key=lambda p: p.line or 0, default=None)
-        if well is not None:
-            yield proof("AFTER IT", well)
+    return None if lead.error is None else _works(facts, facts.of_kind(lead.error.kind, *GENERAL), lead.last_line)
+
+
+def _back(facts: Facts) -> Evidence | None:
+    """The same behind a connection that was lost, where none was lost again."""
+    lost = facts.of_kind(*_LOST)
+    return _works(facts, lost, lost[0].last.line or 0) if sum(e.count for e in lost) == 1 else None
+
+
+def _works(facts: Facts, told: Sequence[Episode], line: int) -> Evidence | None:
+    """The first line later than *told*, of which *line* is the last one; lines of two logs by their moments."""
+    last = max((e.last_at for e in told if e.last_at is not None), default=None)
+    later = [e for e in facts.of_kind(*_WELL) if (e.first.line or 0) > line]
+    later = [e for e in later if last is None or e.first_at is None or e.first_at >= last]
+    return min((e.first for e in later), key=lambda p: p.line or 0, default=None)
 
 
 def _not_shown(facts: Facts, lead: Told | None) -> Iterator[str]:
-    """What these lines cannot show."""
-    roles = {c.role for c in facts.coverage} if scope.systems(facts) else set()
+    """What these lines cannot show, where all of them are of one log."""
+    roles = {c.role for c in facts.coverage if scope.systems(facts)} if len(facts.coverage) == 1 else set()
     gaps = [
-        None if scope.systems(facts) else say("system"),
-        say("when") if all(c.last_at is None for c in facts.coverage) else None,
-        say("after") if lead is not None and not _ends(lead) and _is_last(facts, lead) else None,
-        say("broker") if roles & {Role.CLIENT_LOG, Role.APPLICATION_LOG} and Role.BROKER_LOG not in roles else None,
-        say("client") if Role.BROKER_LOG in roles and Role.CLIENT_LOG not in roles else None,
+        say("after") if lead is not None and _goes_on(lead) and _is_last(facts, lead) else None,
+        say("broker") if Role.CLIENT_LOG in roles else None,
+        say("client") if Role.BROKER_LOG in roles else None,
     ]
     if shown := [gap for gap in gaps if gap]:
         yield from row("NOT HERE", say("not-shown", gaps=shown), 2)
 
 
-def _ends(lead: Told) -> bool:
-    """It ends what it befalls: nothing goes on."""
-    return lead.error is not None and lead.error.fatal
+def _goes_on(lead: Told) -> bool:
+    """A line says it that ends nothing."""
+    return lead.error is not None and not lead.error.fatal
 
 
 def _is_last(facts: Facts, lead: Told) -> bool:
@@ -245,4 +279,6 @@ def _is_last(facts: Facts, lead: Told) -> bool:
 def _next(facts: Facts, lead: Told | None) -> Iterator[str]:
     if lead is not None and lead.error is not None:
         yield from row("CHECK", lead.error.check, 2)
+    elif lead is not None:
+        yield from row("NEXT", _as_written(facts, lead.step), 3)
     yield from row("GATHER", say("gather", systems=sorted(scope.systems(facts)) or None), 2)

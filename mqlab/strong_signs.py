@@ -65,6 +65,7 @@ def _finding(facts: Facts, slug: str, sign: str, subject: str, own: Sequence[Epi
     texts = INCIDENTS[slug]
     since, until = span(at for e in own for at in (e.first_at, e.last_at))
     means = words()[sign]
+    lines = sum(e.count for e in own)
     return finding(
         slug,
         subject,
@@ -72,8 +73,8 @@ def _finding(facts: Facts, slug: str, sign: str, subject: str, own: Sequence[Epi
         (since, until),
         severity=Severity.WARNING,
         ongoing=goes_on(facts, {e.source for e in own}, until),
-        statement=say("statement", subject=subject, sign=means, times=times, since=since, until=until),
-        measures={"events": times, "lines": sum(e.count for e in own)},
+        statement=say("statement", subject=subject, sign=means, lines=lines, since=since, until=until),
+        measures={"events": times, "lines": lines},
         evidence=[e.first.because(means) for e in own[:_SHOWN]],
         mitigate=texts.mitigate,
         remedy=texts.fix,

@@ -10,7 +10,7 @@ from plain_reading import opened
 
 from mqlab import capture as captures
 from mqlab import cli, jsonout
-from mqlab.material import small
+from mqlab.material import pasted, small
 from mqlab.screens.paste import LINES, is_paste, paste_screen
 from mqlab.verdict import diagnose
 
@@ -274,3 +274,51 @@ def test_queues_that_show_no_member_are_no_group_without_members(tmp_path):
     told = rows(screen(tmp_path, MEMBERS))
     assert told["SAYS"].startswith("8,000 messages waiting in queues that show no member, in 1 queue: STOCK")
     assert "consumer-offline" not in told.get("MAY BE", "")
+
+
+DEVICE = "09:41:08.010 MQT: Connect failed to 10.8.0.12:1883, rc -4. Retry in 10 sec\n" * 2
+BROKER = "2026-11-21T09:41:03: New connection from 10.8.0.71:5754 on port 1883.\n2026-11-21T09:41:09: Client kiln has exceeded timeout, disconnecting.\n"  # noqa: E501 (lines as they are printed)
+
+
+@pytest.mark.parametrize("border", ["---", "--- mosquitto.log, same minutes", "=== broker"])
+def test_two_logs_that_a_border_parts_are_read_each_by_itself(tmp_path, border):
+    told = rows(screen(tmp_path, f"{DEVICE}{border}\n{BROKER}"))
+    assert told["SAYS"].startswith("broker-unreachable: The device reached the broker's port and got no answer")
+    assert "AFTER IT" not in told
+
+
+@pytest.mark.parametrize("line", ["--- a/server.properties", "=== ERROR: the broker refused | 3 ==="])
+def test_a_line_that_begins_as_a_border_does_parts_nothing(line):
+    assert not pasted._parts(line)
+
+
+RECLAIM = "2026-03-09 08:54:08 INFO StoreScheduledThread1 - physic disk maybe full soon, so reclaim space, {}, storePathPhysic=/data\n2026-03-09 08:54:08 WARN StoreScheduledThread1 - disk space will be full soon, but delete file failed.\n"  # noqa: E501 (lines as they are printed)
+
+
+@pytest.mark.parametrize("ratio", ["0.82", "0.93"])
+def test_a_broker_that_finds_no_file_to_delete_is_not_said_to_refuse_messages(tmp_path, ratio):
+    told = rows(screen(tmp_path, RECLAIM.format(ratio)))
+    assert "wanted to free space and found no file that it may delete" in told["SAYS"]
+    assert "refuses to store" not in told["SAYS"]
+
+
+PROXIED = '2026/03/09 14:54:05 [error] 36#36: *3229 connect() failed (111: Connection refused) while {}, client: 10.8.0.1, server: 0.0.0.0:{}, upstream: "{}", bytes from/to client:0/0, bytes from/to upstream:0/0\n'  # noqa: E501 (lines as they are printed)
+
+
+@pytest.mark.parametrize(
+    ("doing", "port", "upstream", "named"),
+    [
+        ("proxying connection", 8883, "10.8.0.52:1833", True),
+        ("connecting to upstream", 9092, "10.8.0.52:9093", True),
+        ("connecting to upstream", 443, "mqtt_nodes", True),
+        ("connecting to upstream", 5432, "10.8.0.52:5432", False),
+    ],
+)
+def test_a_proxy_that_cannot_reach_a_broker_names_its_address(tmp_path, doing, port, upstream, named):
+    told = rows(screen(tmp_path, PROXIED.format(doing, port, upstream) * 2))
+    assert told["SAYS"].startswith("broker-unreachable: nginx, in front of a broker") is named
+
+
+def test_a_client_that_prints_its_exception_and_what_it_wanted_apart_is_understood(tmp_path):
+    text = "\tstatus = StatusCode.DEADLINE_EXCEEDED\n2026-03-09 14:12:09,119 [ERROR] failed to fetch topic:jobs route\n"
+    assert rows(screen(tmp_path, text))["SAYS"].startswith("broker-unreachable: A gRPC call failed.")

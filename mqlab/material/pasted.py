@@ -44,6 +44,8 @@ _PROMPT = re.compile(
     r"|[~/][\w/.~-]{0,60} ?[$%#]|ksql>|[$%\u276f\u279c]|\u2514.{0,4}[$#]|>>>)(?: .*)?$"
 )
 _BORDER = re.compile(r"\s*(?:```|~~~)|#{1,6} \S|[-=_*~]{3,}\s*$|\^[CDZ]\s*$")
+_TITLE = re.compile(r"(?:---+|===+) (?!a/)[^|\t]{1,60}$")
+"""A border with words, such as ``--- broker, the same minute``; ``--- a/`` begins a difference of two files."""
 _NAMES = re.compile(rf"\b(?:{layouts.WEEKDAY}|{layouts.MONTH}|[AP]M|[A-Z]{{1,5}})[a-z]{{0,6}}\b|[TZ](?=[\d\s]|$)")
 """Words of a date that stands alone, as ``date`` prints it."""
 
@@ -193,7 +195,7 @@ def _reveals(prefix: re.Pattern[str], text: str, told: Clock) -> bool:
 def _wholes(pieces: Sequence[Piece]) -> Iterator[Whole]:
     """Lines made whole of the records of a file."""
     clock = Clock.of(piece.text for piece in pieces)
-    texts = [piece.text for piece in pieces if not _PROMPT.match(piece.text) and not _BORDER.match(piece.text)]
+    texts = [piece.text for piece in pieces if not _PROMPT.match(piece.text) and not _parts(piece.text)]
     envelope = envelopes.detect([text for text in texts if text.strip()][:_ENOUGH])
     for piece in pieces:
         is_object = envelope is Envelope.NONE and piece.text[:1] == "{" and envelopes.is_log_record(piece.text)
@@ -226,7 +228,7 @@ def _blocks(wholes: Sequence[Whole]) -> Iterator[_Block]:
             gap = True
             continue
         opens = told.begins(text) and not _PROMPT.match(text) and any(map(str.isalpha, _NAMES.sub("", text)))
-        border = not opens and (_PROMPT.match(text) or _BORDER.match(text)) is not None
+        border = not opens and (_PROMPT.match(text) is not None or _parts(text))
         goes_on = block is not None and not border and _same(block, text, opens=opens, gap=gap)
         if block is not None and goes_on:
             block.wholes.append(whole)
@@ -240,6 +242,11 @@ def _blocks(wholes: Sequence[Whole]) -> Iterator[_Block]:
             block = None
     if block:
         yield block
+
+
+def _parts(text: str) -> bool:
+    """A line that stands between two things, and that no signature selects."""
+    return _BORDER.match(text) is not None or (_TITLE.match(text) is not None and selected(text) is None)
 
 
 def _same(block: _Block, text: str, *, opens: bool, gap: bool) -> bool:
@@ -257,7 +264,7 @@ def _recognised(blocks: list[_Block], name: str, formats: Sequence[Format]) -> l
     """*blocks*, each with what it is."""
     for block in blocks:
         lines = [whole.inner for whole in block.wholes]
-        aside = all(not line.strip() or console.is_remark(line) or _BORDER.match(line) for line in lines)
+        aside = all(not line.strip() or console.is_remark(line) or _parts(line) for line in lines)
         if block.opens or not aside or spoken(lines):
             block.known = _known(lines, name, formats)
     return blocks

@@ -77,8 +77,8 @@ def is_paste(facts: Facts) -> bool:
 def paste_screen(facts: Facts, diagnosis: Diagnosis, tz: tzinfo = UTC) -> str:
     """The screen for a paste."""
     found = tuple(_of_rules(diagnosis))
-    ours = {(one.incident, one.place) for one in found}
-    told = sorted((*found, *(t for t in _of_lines(facts) if (t.incident, t.place) not in ours)), key=_rank)
+    ours = {(one.incident, one.place.place) for one in found}
+    told = sorted((*found, *(t for t in _of_lines(facts) if (t.incident, t.place.place) not in ours)), key=_rank)
     lead = told[0] if told else None
     well = _well(facts, lead) if lead else _back(facts)
     lines = [

@@ -130,6 +130,16 @@ def test_a_loopback_address_that_a_broker_advertises_is_told_from_a_bootstrap_ad
     assert error.cause([(None, line)]) == error.causes[number]
 
 
+@pytest.mark.parametrize(
+    ("address", "number"), [("127.0.0.1:1883", 1), ("::1:9092", 1), ("10.0.0.7:1883", None), ("10.127.0.1:1883", None)]
+)
+def test_only_a_loopback_address_that_refuses_hints_at_a_container(address, number):
+    error = known_errors()["kafkajs-connect-failed"]
+    assert error.hinted([f"Error: connect ECONNREFUSED {address}"]) == (
+        None if number is None else error.causes[number]
+    )
+
+
 @pytest.mark.parametrize(("error", "number"), [("REQUEST_TIMED_OUT", 3), ("STALE_BROKER_EPOCH", 0)])
 def test_a_controller_that_answers_too_late_is_no_missing_one(error, number):
     held = log("logs/server.log", "kafka-broker-log", "10:00", "11:00")

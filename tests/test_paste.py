@@ -322,3 +322,27 @@ def test_a_proxy_that_cannot_reach_a_broker_names_its_address(tmp_path, doing, p
 def test_a_client_that_prints_its_exception_and_what_it_wanted_apart_is_understood(tmp_path):
     text = "\tstatus = StatusCode.DEADLINE_EXCEEDED\n2026-03-09 14:12:09,119 [ERROR] failed to fetch topic:jobs route\n"
     assert rows(screen(tmp_path, text))["SAYS"].startswith("broker-unreachable: A gRPC call failed.")
+
+
+TWO_PLACES = """\
+$ mqadmin consumerConnection -n 10.8.0.9:9876 -g STOCK
+#ClientId             #ClientAddr         #Language  #Version
+172.17.0.1@31         10.8.0.17:48864     JAVA       V4_9_4
+{}         10.8.0.71:52210     JAVA       V4_9_4
+
+ConsumeType: CONSUME_PASSIVELY
+MessageModel: {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "model", "shared"),
+    [
+        ("172.17.0.1@31", "CLUSTERING", True),
+        ("172.17.0.1@32", "CLUSTERING", False),
+        ("172.17.0.1@31", "BROADCASTING", False),
+    ],
+)
+def test_one_id_at_two_addresses_of_one_listing_may_be_two_processes(tmp_path, second, model, shared):
+    told = rows(screen(tmp_path, TWO_PLACES.format(second, model)))
+    assert told.get("MAY BE", "").startswith("duplicate-client-id") is shared

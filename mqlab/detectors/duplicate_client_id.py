@@ -16,7 +16,7 @@ from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Evidence, Finding, Result, Severity, finding
 from mqlab.models.client_ids import Risk, parse, risks
 from mqlab.rocketmq.eras import around, eras
-from mqlab.rocketmq.members import EXPIRY, deleting_hours, groups, streams
+from mqlab.rocketmq.members import EXPIRY, broadcast, deleting_hours, groups, streams
 from mqlab.rocketmq.shared_client_ids import (
     Case,
     cases,
@@ -27,6 +27,7 @@ from mqlab.rocketmq.shared_client_ids import (
     retries,
 )
 from mqlab.rocketmq.slots import Judgement
+from mqlab.rows import Client
 from mqlab.scenarios import drain
 from mqlab.shared.queues import spread
 from mqlab.units import clock, moment
@@ -46,7 +47,7 @@ def detect(facts: Facts) -> Result:
     """One finding for each group and time; else why equal ids did no harm."""
     seen = [group for group in groups(facts) if streams(facts, group)]
     if not seen:
-        return Result(missing=(say("no-members"),))
+        return next(_listed_once(facts), Result(missing=(say("no-members"),)))
     judged = [(case, harmless(facts, case)) for group in seen for case in cases(facts, group)]
     harmful = [case for case, why in judged if why is None and case.certainty is not None]
     if harmful:
@@ -57,6 +58,19 @@ def detect(facts: Facts) -> Result:
     if judged:
         return Result(rejected=listed(dict.fromkeys(why or _too_short(case) for case, why in judged)))
     return CLEAR
+
+
+def _listed_once(facts: Facts) -> Iterator[Result]:
+    """What a listing without a moment shows of ids at two addresses, one of which may be a connection that is dead."""
+    rows: dict[tuple[str, str], list[Client]] = defaultdict(list)
+    for row in facts.clients:
+        if row.at is None and row.system == "rocketmq" and row.group and row.client_id and row.peer:
+            rows[row.group, row.client_id].append(row)
+    for (group, client), own in sorted(rows.items()):
+        places = sorted({row.peer.rpartition(":")[0] for row in own if row.peer})
+        if len(places) > 1 and not broadcast(facts, group):
+            told = say("listed", group=group, client=client, places=places)
+            yield Result(missing=(say("too-early"),), seen=told, evidence=tuple(row.evidence for row in own))
 
 
 def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:

@@ -142,14 +142,15 @@ def _rank(told: Told) -> tuple[bool, ...]:
 
 
 def _head(facts: Facts, tz: tzinfo) -> Iterator[str]:
-    since, until = span(at for c in facts.coverage for at in (c.first_at, c.last_at))
+    moments = [at for c in facts.coverage for at in (c.first_at, c.last_at)]
+    since, until = span((*moments, *(at for e in facts.episodes for at in (e.first_at, e.last_at))))
     dated = since is not None and not is_dateless(since)
     told = say(
         "paste",
         lines=sum(c.lines for c in facts.coverage),
         kinds=scope.kinds(facts) or None,
         since=_clock(since, tz),
-        until=None if since is None or until == since else _clock(until, tz),
+        until=None if _clock(until, tz) == _clock(since, tz) else _clock(until, tz),
         date=f"{datetime.fromtimestamp(since, tz):%Y-%m-%d}" if dated and since is not None else None,
         zone=("UTC" if tz is UTC else str(tz)) if _states_zone(facts) else None,
     )

@@ -232,6 +232,16 @@ def test_a_connection_that_was_lost_once_and_made_again_is_a_sign_of_nothing(tmp
     assert "AFTER IT" not in rows(screen(tmp_path, made + lost))
 
 
+LOST = "2026-03-09T09:41:09: Client kiln has exceeded timeout, disconnecting.\n"
+CAME = "2026-03-09T09:41:20: New client connected from 10.8.0.71:5754 as {} (p2, c1, k30).\n"
+
+
+@pytest.mark.parametrize(("client", "shown"), [("kiln", True), ("till", False)])
+def test_only_the_return_of_the_client_that_was_lost_says_that_it_works(tmp_path, client, shown):
+    told = rows(screen(tmp_path, LOST + CAME.format(client)))
+    assert ("AFTER IT" in told, "MAY BE" in told) == (shown, not shown)
+
+
 def test_a_class_of_which_nothing_here_is_a_sign_is_none_that_it_may_be(tmp_path):
     lines = [f"2026-03-09 08:1{n}:00,100 INFO MQTT: MQTT client {what}" for n, what in enumerate(["offline"] * 3)]
     told = rows(screen(tmp_path, "\n".join(lines)))

@@ -80,7 +80,7 @@ def paste_screen(facts: Facts, diagnosis: Diagnosis, tz: tzinfo = UTC) -> str:
     ours = {(one.incident, one.place.place) for one in found}
     told = sorted((*found, *(t for t in _of_lines(facts) if (t.incident, t.place.place) not in ours)), key=_rank)
     lead = told[0] if told else None
-    well = _well(facts, lead) if lead else _back(facts)
+    well = _well(facts, diagnosis, lead)
     lines = [
         *_head(facts, tz),
         *(_says(facts, told, diagnosis, well) if told else _says_nothing(facts, diagnosis)),
@@ -173,7 +173,7 @@ def _clock(at: float | None, tz: tzinfo) -> str | None:
 
 
 def _says(facts: Facts, told: Sequence[Told], diagnosis: Diagnosis, well: Evidence | None) -> Iterator[str]:
-    """What lines say; without a class where a later one tells that it works, or what they are a class of is open."""
+    """What lines say; without a class where a later one tells that it works, or the class is open."""
     for number, one in enumerate(told[:_SAID]):
         sure = one.error is None or not (one.error.vague or one.reason or (well and not number))
         incident, lines = one.incident if sure else None, one.lines if one.lines > 1 else None
@@ -235,40 +235,36 @@ def _likely(facts: Facts, diagnosis: Diagnosis) -> Sequence[Hypothesis]:
     return [one for one in known if one.incident != "healthy" and has_sign(one)][:_CAUSES]
 
 
-def _well(facts: Facts, lead: Told) -> Evidence | None:
-    """The first line behind it that says that something works."""
-    return None if lead.error is None else _works(facts, facts.of_kind(lead.error.kind, *GENERAL), lead.last_line)
-
-
-def _back(facts: Facts) -> Evidence | None:
-    """The same behind a connection that was lost, where none was lost again."""
+def _well(facts: Facts, diagnosis: Diagnosis, lead: Told | None) -> Evidence | None:
+    """The first line that says that it works, behind the lead or the one lost connection that is the only sign."""
+    if lead is not None:
+        return _works(facts, facts.of_kind(lead.error.kind, *GENERAL), lead.last_line) if lead.error else None
     lost = facts.of_kind(*_LOST)
-    return _works(facts, lost, lost[0].last.line or 0) if sum(e.count for e in lost) == 1 else None
+    signs = {place.line for one in _likely(facts, diagnosis) for place in one.evidence[:1]}
+    alone = sum(e.count for e in lost) == 1 and signs <= {lost[0].first.line}
+    return _works(facts, lost, lost[0].first.line or 0) if alone else None
 
 
 def _works(facts: Facts, told: Sequence[Episode], line: int) -> Evidence | None:
     """The first line later than *told*, of which *line* is the last one; lines of two logs by their moments."""
     last = max((e.last_at for e in told if e.last_at is not None), default=None)
-    later = [e for e in facts.of_kind(*_WELL) if (e.first.line or 0) > line]
+    whose = {e.client_id for e in told} - {None}  # a broker tells of every client that comes
+    later = [e for e in facts.of_kind(*_WELL) if e.kind != "client-connected" or e.client_id in whose]
     later = [e for e in later if last is None or e.first_at is None or e.first_at >= last]
-    return min((e.first for e in later), key=lambda p: p.line or 0, default=None)
+    return min((e.first for e in later if (e.first.line or 0) > line), key=lambda p: p.line or 0, default=None)
 
 
 def _not_shown(facts: Facts, lead: Told | None) -> Iterator[str]:
     """What these lines cannot show, where all of them are of one log."""
     roles = {c.role for c in facts.coverage if scope.systems(facts)} if len(facts.coverage) == 1 else set()
+    again = lead is not None and lead.error is not None and not lead.error.fatal
     gaps = [
-        say("after") if lead is not None and _goes_on(lead) and _is_last(facts, lead) else None,
+        say("after") if lead is not None and again and _is_last(facts, lead) else None,
         say("broker") if Role.CLIENT_LOG in roles else None,
         say("client") if Role.BROKER_LOG in roles else None,
     ]
     if shown := [gap for gap in gaps if gap]:
         yield from row("NOT HERE", say("not-shown", gaps=shown), 2)
-
-
-def _goes_on(lead: Told) -> bool:
-    """A line says it that ends nothing."""
-    return lead.error is not None and not lead.error.fatal
 
 
 def _is_last(facts: Facts, lead: Told) -> bool:

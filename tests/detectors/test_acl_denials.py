@@ -38,10 +38,8 @@ def test_lines_alone_tell_neither_what_was_lost_nor_that_the_client_stayed_conne
 
 
 def test_a_broker_without_a_plugin_that_has_rules_refuses_nobody_by_a_rule():
-    line = episode(
-        "publish-denied", 30, "logs/v.log", count=9, until=60, system="mqtt", client_id="kiln",
-        reason="no_matching_hook_found",
-    )  # fmt: skip
+    own = {"system": "mqtt", "client_id": "kiln", "reason": "no_matching_hook_found"}
+    line = episode("publish-denied", 30, "logs/v.log", count=9, until=60, **own)
     assert detect(facts(LOG, line)).findings == ()
 
 

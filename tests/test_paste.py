@@ -13,6 +13,7 @@ from mqlab import cli, jsonout
 from mqlab.material import pasted, small
 from mqlab.screens.paste import LINES, is_paste, paste_screen
 from mqlab.verdict import diagnose
+from mqlab.words import room
 
 LOCKED = """\
 [2026-03-09 14:54:38,526] INFO starting (kafka.server.KafkaServer)
@@ -227,6 +228,7 @@ def test_a_connection_that_was_lost_once_and_made_again_is_a_sign_of_nothing(tmp
     made = "2026-03-09 08:14:05,100 INFO MQTT: MQTT client connected\n"
     once = rows(screen(tmp_path, lost + made))
     assert once["AFTER IT"] == 'paste.txt:2  "2026-03-09 08:14:05,100 INFO MQTT: MQTT client connected"'
+    assert once["SAYS"].endswith("paste.txt:1  2026-03-09 08:14:00,100 INFO MQTT: MQTT client offline")
     assert "MAY BE" not in once
     assert "AFTER IT" not in rows(screen(tmp_path, (lost + made) * 3))
     assert "AFTER IT" not in rows(screen(tmp_path, made + lost))
@@ -356,3 +358,8 @@ MessageModel: {}
 def test_one_id_at_two_addresses_of_one_listing_may_be_two_processes(tmp_path, second, model, shared):
     told = rows(screen(tmp_path, TWO_PLACES.format(second, model)))
     assert told.get("MAY BE", "").startswith("duplicate-client-id") is shared
+
+
+def test_what_has_no_moment_is_not_called_undated():
+    told = room("symptoms")("trouble", what="connections lost", times=5, several=True, place="-:2", at=None)
+    assert told == "connections lost, 5 times, first at -:2"

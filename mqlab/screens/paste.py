@@ -83,7 +83,7 @@ def paste_screen(facts: Facts, diagnosis: Diagnosis, tz: tzinfo = UTC) -> str:
     well = _well(facts, diagnosis, lead)
     lines = [
         *_head(facts, tz),
-        *(_says(facts, told, diagnosis, well) if told else _says_nothing(facts, diagnosis)),
+        *(_says(facts, told, diagnosis, well) if told else _says_nothing(facts, diagnosis, well)),
         *(_causes(lead) if lead else () if well else _signs(facts, diagnosis)),
         *([proof("AFTER IT", well)] if well else ()),
         *_not_shown(facts, lead),
@@ -186,8 +186,11 @@ def _says(facts: Facts, told: Sequence[Told], diagnosis: Diagnosis, well: Eviden
         yield from row("", _as_written(facts, symptom), 2)
 
 
-def _says_nothing(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
-    """The lines that complain, of which nobody knows what they mean; else what listings show that nothing explains."""
+def _says_nothing(facts: Facts, diagnosis: Diagnosis, well: Evidence | None) -> Iterator[str]:
+    """The lines that complain, of which nobody knows what they mean; else what listings show that nothing explains.
+
+    And a connection that was lost, after which all is *well*.
+    """
     if all(c.role is Role.UNKNOWN for c in facts.coverage):
         yield from row("SAYS", say("unread"))
         return
@@ -202,6 +205,7 @@ def _says_nothing(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
         yield from _line(Evidence(shape.source, shape.first_line, shape.sample))
         if reason := _reason(_below(facts, shape.source, shape.first_line), ()):
             yield from _line(reason)
+    yield from _line(facts.of_kind(*_LOST)[0].first) if well and not loud else ()
 
 
 def _line(place: Evidence) -> Iterator[str]:

@@ -13,6 +13,7 @@ from mqlab import units
 from mqlab.delivery.rows import Audit
 from mqlab.diagnosis import Diagnosis, Verdict
 from mqlab.findings import Change, Evidence, Finding, Severity, measured
+from mqlab.headline import begins
 from mqlab.languages import said
 from mqlab.repairs import its_topic, repairs
 from mqlab.reporting.evidence import dossiers, harmful
@@ -102,7 +103,7 @@ def _course(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
     yield from row("STATUS", _status(diagnosis, lead, near, tz))
     if cost := list(islice(_effects(diagnosis, lead), _MOST_EFFECTS)):
         yield line("IMPACT", listed(cost))
-    yield from row("WHEN", when) if (when := _when(lead, tz)) else ()
+    yield from row("WHEN", when) if (when := _when(diagnosis, lead, tz)) else ()
     first = change_points.order(change_points.during(diagnosis.risers, lead), tz, lead=lead)
     yield from row("EARLIEST", first, 3) if first else ()
     for number, change in enumerate(near):
@@ -161,12 +162,13 @@ def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzi
     )
 
 
-def _when(lead: Finding, tz: tzinfo) -> str:
+def _when(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> str:
     """Its moments by time, then the day."""
     begin = lead.started_at
     parts = [(one.at, say("at", at=_clock(one.at, tz), what=one.what)) for one in lead.moments]
     if begin:
-        parts.append((begin, say("began", at=_clock(begin, tz))))
+        onset = begins(diagnosis, lead) or say("began")
+        parts.append((begin, say("at", at=_clock(begin, tz), what=onset)))
     if not parts:
         return ""
     moments = [text for _, text in sorted(parts, key=lambda part: part[0])]

@@ -41,6 +41,8 @@ _CAUSES = 2
 _SIGNS = 2
 _LONGEST = 4
 """Rows of the screen that a line of the paste may take."""
+_COUNTED = (Role.COMMAND, Role.METRICS)
+"""What is read together: a line of it says little by itself."""
 _REASON = re.compile(r"\s*(?:Caused by: |Exception in thread \"[^\"]*\" )?(?:[\w$]+\.)*[\w$]+(?:Exception|Error)\b")
 """How a line begins that names an exception: the reason of the line above it."""
 _WELL = (*WORKS, "recovered", "alarm-cleared", "broker-answers", "broker-started", "rocketmq-broker-started")
@@ -195,10 +197,11 @@ def _signs(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
     """The likeliest classes, where no line tells what it means."""
     likely = _likely(facts, diagnosis)
     shown: set[int | None] = {shape.first_line for shape in complaints(facts)[:_SIGNS]}
+    tables = {c.source for c in facts.coverage if c.role in _COUNTED}
     for number, one in enumerate(likely):
-        yield from row(
-            "" if number else "MAY BE", say("may-be", incident=one.incident, title=INCIDENTS[one.incident].title), 2
-        )
+        seen = next((text for text in one.explains if one.evidence and one.evidence[0].source in tables), None)
+        told = say("may-be", incident=one.incident, title=INCIDENTS[one.incident].title, seen=seen)
+        yield from row("" if number else "MAY BE", told, 3)
         yield from (text for place in one.evidence[:1] if place.line not in shown for text in _line(place))
         shown.update(place.line for place in one.evidence[:1])
 

@@ -19,6 +19,7 @@ _EACH = (
     members.late_polls,
     processes.restarts,
     reading.lags,
+    reading.exported,
     processes.pauses,
     reading.unhandled,
     reading.passed_over,

@@ -16,12 +16,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.known_errors import WORKS_AGAIN, KnownError, known_errors, of_class
+from mqlab.known_errors import WORKS_AGAIN, KnownError, is_reason, known_errors, of_class
 from mqlab.mqtt.reconnects import links
 from mqlab.rocketmq.disks import still_full
 from mqlab.rocketmq.name_servers import is_name_server
@@ -360,7 +361,9 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     lines = Counter[KnownError]()
     for error, episode in said:
         lines[error] += episode.count
-    lead = max(lines, key=lambda error: (error.fatal, lines[error]))
+    reasons = {error for error, e in said if is_reason(e.first.text) and any(_is_below(e, head) for _, head in said)}
+    lead = max(lines, key=lambda error: (error in reasons, error.fatal, lines[error]))
+    reason, cause = _reason(facts, said, lead)
     total = sum(lines.values())
     since, until = span(at for _, e in said for at in (e.first_at, e.last_at))
     end = log_end(facts, {e.source for _, e in said})
@@ -395,7 +398,8 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         connected=span(e.first_at for e in connected)[1],
         meanwhile=_meanwhile(facts, own) if connected else None,
         excused=_excused(facts, said),
-        cause=lead.cause((e.reason, e.first.text) for _, e in said),
+        cause=cause or (None if reason else lead.causes[0]),
+        reason=reason.text.strip() if reason else None,
         check=lead.check,
         others=[error.name for error in lines if error is not lead],
     )
@@ -410,19 +414,37 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         statement=statement,
         measures={"lines": lines[lead], "actors": len(who)},
         evidence=(
+            *([reason.because(say("why"))] if reason else []),
             *_evidence(said, lead),
             *(e.last.because(say("went-well")) for e in well[:1]),
             *(e.first.because(say("connects")) for e in connected[-1:]),
             *(full[1:] if full is not None else ()),
         ),
-        mitigate=texts.mitigate,
+        mitigate=lead.now or (texts.mitigate if not reason or cause == lead.causes[0] else None),
         remedy=lead.fix,
-        verify=texts.verify,
+        verify=None if lead.now else texts.verify,
         facts={
             **{"error": lead.name, "software": lead.software, "versions": lead.versions},
             WORKS_AGAIN: say("works-again", at=moment(again)) if again else None,
         },
     )
+
+
+def _is_below(episode: Episode, head: Episode) -> bool:
+    """It stands in the lines of an exception that *head* may begin."""
+    return episode.source == head.source and 0 < (episode.first.line or 0) - (head.first.line or 0) <= _BELOW
+
+
+def _reason(facts: Facts, said: Sequence[_Said], lead: KnownError) -> tuple[Evidence | None, str | None]:
+    """The exception below the lines, where it is none of them, and the cause of *lead* that lines hint at."""
+    heads, lines = dict(reversed(said)).values(), {e.first.line for _, e in said}
+    records = [place for head in heads for place in facts.below(head.first)]
+    known = [e for e in facts.of_kind(*(error.kind for error in known_errors().values())) if is_reason(e.first.text)]
+    of_others = [e.first for e in known if any(_is_below(e, head) for head in heads) and e not in [o for _, o in said]]
+    told = [f"{e.reason or ''} {e.first.text}" for _, e in said]
+    hinted = lead.hinted((*told, *(place.text for place in (*records, *of_others))))
+    unknown = (place for place in reversed(records) if is_reason(place.text) and place.line not in lines)
+    return next(chain(unknown, of_others), None), hinted
 
 
 def _meanwhile(facts: Facts, own: Sequence[Episode]) -> int:

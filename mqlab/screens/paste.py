@@ -10,11 +10,9 @@ what they do not show, which causes there are and what speaks for each, how to t
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from itertools import takewhile
 
 from mqlab import scope
 from mqlab.catalogue import INCIDENTS
@@ -22,9 +20,8 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import Evidence
 from mqlab.hypotheses import Hypothesis
-from mqlab.known_errors import KnownError, known_errors
+from mqlab.known_errors import KnownError, is_reason, known_errors
 from mqlab.marks import GENERAL, complaints, meaning
-from mqlab.rows import Shape
 from mqlab.screens.rows import proof, row
 from mqlab.shared.benign_lines import WORKS
 from mqlab.sources import Role
@@ -43,8 +40,6 @@ _LONGEST = 4
 """Rows of the screen that a line of the paste may take."""
 _COUNTED = (Role.COMMAND, Role.METRICS)
 """What is read together: a line of it says little by itself."""
-_REASON = re.compile(r"\s*(?:Caused by: |Exception in thread \"[^\"]*\" )?(?:[\w$]+\.)*[\w$]+(?:Exception|Error)\b")
-"""How a line begins that names an exception: the reason of the line above it."""
 _WELL = (*WORKS, "recovered", "alarm-cleared", "broker-answers", "broker-started", "rocketmq-broker-started")
 """Events that say that something works."""
 
@@ -95,7 +90,7 @@ def _of_lines(facts: Facts) -> Iterator[Told]:
     known = {e.first.line for episodes in every.values() for e in episodes}
     for error, episodes in every.items():
         first = episodes[0].first
-        below = list(_below(facts, first.source, first.line or 0))
+        record = facts.below(first)
         yield Told(
             error.incident,
             error.means,
@@ -103,21 +98,14 @@ def _of_lines(facts: Facts) -> Iterator[Told]:
             max(e.last.line or 0 for e in episodes),
             first,
             error,
-            error.hinted((*(f"{e.reason or ''} {e.first.text}" for e in episodes), *(shape.sample for shape in below))),
-            _reason(below, known),
+            error.hinted((*(f"{e.reason or ''} {e.first.text}" for e in episodes), *(place.text for place in record))),
+            _reason(record, known),
         )
 
 
-def _below(facts: Facts, source: str, head: int) -> Iterator[Shape]:
-    """Lines without a level of the record that begins with line *head*, from the first on."""
-    shapes = sorted((s for s in facts.shapes if s.source == source), key=lambda s: s.first_line)
-    yield from takewhile(lambda s: s.level is None, (s for s in shapes if s.first_line > head))
-
-
-def _reason(below: Iterable[Shape], known: Collection[int | None]) -> Evidence | None:
+def _reason(record: Sequence[Evidence], known: Collection[int | None]) -> Evidence | None:
     """The innermost exception of a record whose meaning is not *known*; None where there is none."""
-    found = [s for s in below if _REASON.match(s.sample) and s.first_line not in known]
-    return Evidence(found[-1].source, found[-1].first_line, found[-1].sample) if found else None
+    return next((place for place in reversed(record) if is_reason(place.text) and place.line not in known), None)
 
 
 def _of_rules(diagnosis: Diagnosis) -> Iterator[Told]:
@@ -131,7 +119,7 @@ def _of_rules(diagnosis: Diagnosis) -> Iterator[Told]:
 def _rank(told: Told) -> tuple[bool, ...]:
     """What says most comes first: a rule, an error with one meaning, the reason that stands below another."""
     error = told.error
-    return (error is not None and error.vague, error is not None, not _REASON.match(told.place.text))
+    return (error is not None and error.vague, error is not None, not is_reason(told.place.text))
 
 
 def _head(facts: Facts, tz: tzinfo) -> Iterator[str]:
@@ -176,7 +164,7 @@ def _says_nothing(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
     yield from row("SAYS", say("nothing", loud=bool(loud), signs=bool(_likely(facts, diagnosis))), 2)
     for shape in loud:
         yield from _line(Evidence(shape.source, shape.first_line, shape.sample))
-        if reason := _reason(_below(facts, shape.source, shape.first_line), ()):
+        if reason := _reason(facts.below(Evidence(shape.source, shape.first_line, "")), ()):
             yield from _line(reason)
 
 

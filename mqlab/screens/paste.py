@@ -82,7 +82,7 @@ def paste_screen(facts: Facts, diagnosis: Diagnosis, tz: tzinfo = UTC) -> str:
 
 
 def _of_lines(facts: Facts) -> Iterator[Told]:
-    """Each known error in the lines."""
+    """Each known error in the lines but those that another line before brought about."""
     every: dict[KnownError, list[Episode]] = {}
     for episode in facts.of_kind(*GENERAL, *{error.kind for error in known_errors().values()}):
         if (error := meaning(episode)) is not None:
@@ -90,6 +90,8 @@ def _of_lines(facts: Facts) -> Iterator[Told]:
     known = {e.first.line for episodes in every.values() for e in episodes}
     for error, episodes in every.items():
         first = episodes[0].first
+        if any((e.first.line or 0) < (first.line or 0) for e in facts.of_kind(*error.unless)):
+            continue
         record = facts.below(first)
         yield Told(
             error.incident,

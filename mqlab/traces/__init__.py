@@ -15,6 +15,7 @@ from mqlab.traces import connections, members, processes, reading
 _EACH = (
     reading.queues,
     members.replaced,
+    members.waited_for,
     members.heartbeats,
     members.late_polls,
     processes.restarts,

@@ -227,6 +227,12 @@ class Facts(Shown):
     def _begun(self) -> dict[tuple[str, ...], list[tuple[float, int]]]:
         return {}
 
+    def above(self, place: Evidence) -> tuple[Evidence, ...]:
+        """The line with a level that begins the record of *place*, where that line is no event."""
+        heads = [s for s in self.shapes if s.source == place.source and s.level and s.first_line < (place.line or 0)]
+        last = max(heads, key=lambda s: s.first_line, default=None)
+        return (Evidence(last.source, last.first_line, last.sample),) if last else ()
+
     def below(self, head: Evidence) -> tuple[Evidence, ...]:
         """Lines without a level of the record that begins at *head*, such as those of an exception."""
         own = sorted((s for s in self.shapes if s.source == head.source), key=lambda s: s.first_line)

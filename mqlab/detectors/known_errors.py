@@ -442,7 +442,10 @@ def _reason(facts: Facts, said: Sequence[_Said], lead: KnownError) -> tuple[Evid
     known = [e for e in facts.of_kind(*(error.kind for error in known_errors().values())) if is_reason(e.first.text)]
     of_others = [e.first for e in known if any(_is_below(e, head) for head in heads) and e not in [o for _, o in said]]
     told = [f"{e.reason or ''} {e.first.text}" for _, e in said]
-    hinted = lead.hinted((*told, *(place.text for place in (*records, *of_others))))
+    heads_above = [
+        place for error, e in said if error is lead and is_reason(e.first.text) for place in facts.above(e.first)
+    ]
+    hinted = lead.hinted((*told, *(place.text for place in (*records, *of_others, *heads_above[:1]))))
     unknown = (place for place in reversed(records) if is_reason(place.text) and place.line not in lines)
     return next(chain(unknown, of_others), None), hinted
 

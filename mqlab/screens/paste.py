@@ -93,6 +93,7 @@ def _of_lines(facts: Facts) -> Iterator[Told]:
         if any((e.first.line or 0) < (first.line or 0) for e in facts.of_kind(*error.unless)):
             continue
         record = facts.below(first)
+        head = facts.above(first) if is_reason(first.text) else ()
         yield Told(
             error.incident,
             error.means,
@@ -100,7 +101,9 @@ def _of_lines(facts: Facts) -> Iterator[Told]:
             max(e.last.line or 0 for e in episodes),
             first,
             error,
-            error.hinted((*(f"{e.reason or ''} {e.first.text}" for e in episodes), *(place.text for place in record))),
+            error.hinted(
+                (*(f"{e.reason or ''} {e.first.text}" for e in episodes), *(place.text for place in (*head, *record)))
+            ),
             _reason(record, known),
         )
 

@@ -24,6 +24,7 @@ from mqlab.rows import Shape
 from mqlab.shared.actors import log_end
 from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
 from mqlab.shared.queues import lag
+from mqlab.shared.working import CONNECTED
 from mqlab.sources import Role
 from mqlab.symptoms.deaths import deaths
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
@@ -72,6 +73,8 @@ _STOPPED = ("log-truncated", "replica-fetch-failed")
 _SPARK = re.compile(r"spark-kafka-source-.*-driver-\d+$")
 BEHIND = 500
 """Messages in a queue that wait in health: as many as one poll takes (max.poll.records)."""
+_NO_WAY = ("broker-unreachable",)
+"""Classes that a connection refutes."""
 LINES = 3
 """Lines that are cited for each."""
 _EMPTY = frozenset({"group-emptied", "group-offline", "tool-error"})
@@ -311,12 +314,22 @@ def worded(facts: Facts) -> Iterator[Mark]:
     """Lines that complain and that nobody knows, by the class of which their words tell."""
     told = _complaining(facts)
     for slug, wording in wordings().items():
-        ours = [shape for shape in told if wording.search(shape.sample or shape.shape)]
+        ours = [
+            s
+            for s in told
+            if wording.search(s.sample or s.shape) and not (slug in _NO_WAY and _was_connected(facts, s))
+        ]
         if ours:
             kind = say("worded")
             text = say("complaints", lines=sum(s.lines for s in ours), shape=ours[0].shape.strip()[:80])
             places = tuple(Evidence(s.source, s.first_line, s.sample or s.shape, kind) for s in ours[:LINES])
             yield Mark(WORDED + slug, sum(s.lines for s in ours), text, places, ours[0].first_at)
+
+
+def _was_connected(facts: Facts, shape: Shape) -> bool:
+    """The same log says behind the line that its client has a connection."""
+    made = (e.last.line or 0 for e in facts.of_kind(*CONNECTED) if e.source == shape.source)
+    return max(made, default=0) > shape.first_line
 
 
 def of_symptoms(symptoms: Sequence[Symptom], told: Collection[str]) -> Iterable[Mark]:

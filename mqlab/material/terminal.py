@@ -32,6 +32,7 @@ _BREAK = re.compile(r"<br ?/?>|</(?:p|div|tr|li)>(?=.)", re.IGNORECASE)
 MARKS = re.compile(
     rf"{_ESCAPE}\[[0-9;]{{0,30}}[A-Za-z]|[^\r\n]\r[^\r\n]|^[ \t]*(?:```|~~~)|<pre\b|<br ?/?>|&(?:lt|gt|quot|amp|#\d+);"
     r"|^[ \t]*\"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:"
+    r"|^(?:(?:time|ts|t)=\S{1,40} (?:level|lvl)|(?:level|lvl)=\w{1,9} (?:time|ts|t))=\S+ [^\n]{0,200}(?:msg|message)="
     r"|(?<=\S)\[0m|\\n(?:\\t|\s)*at ",
     re.MULTILINE,
 )

@@ -280,8 +280,8 @@ def _lists_nobody(facts: Facts, seen: Mark) -> bool:
     rows = [
         p for p in facts.positions if isinstance(seen.row, Position) and (p.group, p.at) == (seen.row.group, seen.at)
     ]
-    listed = [one for one in (*rows, *facts.assignments) if one.group == seen.row.group]
-    return bool(rows) and not any(one.member_id or one.client_id for one in listed)
+    assigned = any(one.group == seen.row.group for one in facts.assignments)
+    return bool(rows) and not (assigned or any(p.member_id or p.client_id for p in rows))
 
 
 def _read_on(partition: Offsets, at: float, high: int) -> bool:

@@ -157,6 +157,9 @@ def _open(facts: Facts, incident: str) -> Result | None:
     if incident == "host-starved" and (at_once := _at_once(facts)):
         seen = say("at-once", brokers=len(at_once))
         return Result(missing=(say("no-pauses"),), seen=seen, evidence=tuple(e.first for e in at_once))
+    if incident == "host-starved" and (slept := _slept(facts)):
+        first = tuple(e.first for e in slept[:_SHOWN])
+        return Result(missing=(say("no-pauses"),), seen=say("slept", times=len(slept)), evidence=first)
     if incident == "manual-offset-change" and (back := set_back(facts)):
         seen = say("set-back", groups=_names(one.group for one, _ in back), partitions=len(back))
         rows = (Evidence(p.source, p.line, p.text, say("committed")) for pair in back[:_SHOWN] for p in pair)
@@ -216,13 +219,36 @@ def _at_once(facts: Facts) -> list[Episode]:
     return told if is_one and len({e.source for e in told}) > 1 and len(failed) < REPEATED else []
 
 
+_SILENT = 120.0
+"""Seconds of silence of all logs from which nobody ran: brokers of RocketMQ register every 30 s, and are missed after
+two minutes."""
+
+
+def _slept(facts: Facts) -> list[Episode]:
+    """Lines about somebody who was missed, at which all logs go on that had been silent: their host stood still.
+
+    Where a link failed, the log of one side goes on at least.
+    """
+    logs = [[m.at for m in v.minutes if m.at is not None] for v in facts.volumes if v.minutes]
+    told = [e for e in facts.of_kind(*of_class("network-partition")) if e.first_at is not None]
+    return [e for e in told if len(logs) > 1 and all(_wakes(minutes, e.first_at or 0.0) for minutes in logs)]
+
+
+def _wakes(minutes: Sequence[float], at: float) -> bool:
+    """A log goes on within a minute of *at*, after a silence."""
+    begins = min((m for m in minutes if at - 60.0 < m <= at + 60.0), default=None)
+    before = max((m for m in minutes if begins is not None and m < begins), default=None)
+    return begins is not None and before is not None and begins - before > _SILENT
+
+
 def _said(facts: Facts, incident: str) -> Iterator[_Said]:
     """Errors of a class that no start and no other event accounts for."""
     errors = of_class(incident)
     by_source: dict[str, list[_Said]] = {}
     paused = [e for e in (*_late(facts), *_at_once(facts)) if incident == "quorum-lost"]
+    slept = _slept(facts) if incident == "network-partition" else []
     for episode in facts.of_kind(*errors):
-        if any(episode is late or _is_before(late, episode) for late in paused):
+        if episode in slept or any(episode is late or _is_before(late, episode) for late in paused):
             continue
         error = next((e for e in errors[episode.kind] if e.says(episode.reason, episode.first.text)), None)
         if error and error.by_broker and is_name_server(facts, episode.peer):

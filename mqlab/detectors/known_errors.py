@@ -230,12 +230,14 @@ def _slept(facts: Facts) -> list[Episode]:
     Where a link failed, the log of one side goes on at least.
     """
     logs = [[m.at for m in v.minutes if m.at is not None] for v in facts.volumes if v.minutes]
-    told = [e for e in facts.of_kind(*of_class("network-partition")) if e.first_at is not None]
-    return [e for e in told if len(logs) > 1 and all(_wakes(minutes, e.first_at or 0.0) for minutes in logs)]
+    told = facts.of_kind(*of_class("network-partition"))
+    return [e for e in told if len(logs) > 1 and all(_wakes(minutes, e.first_at) for minutes in logs)]
 
 
-def _wakes(minutes: Sequence[float], at: float) -> bool:
+def _wakes(minutes: Sequence[float], at: float | None) -> bool:
     """A log goes on within a minute of *at*, after a silence."""
+    if at is None:
+        return False
     begins = min((m for m in minutes if at - 60.0 < m <= at + 60.0), default=None)
     before = max((m for m in minutes if begins is not None and m < begins), default=None)
     return begins is not None and before is not None and begins - before > _SILENT

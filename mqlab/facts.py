@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from math import inf
 
 from mqlab.findings import Evidence, Shown, show_rows
@@ -225,6 +226,18 @@ class Facts(Shown):
     @cached_property
     def _begun(self) -> dict[tuple[str, ...], list[tuple[float, int]]]:
         return {}
+
+    def above(self, place: Evidence) -> tuple[Evidence, ...]:
+        """The line with a level that begins the record of *place*, where that line is no event."""
+        heads = [s for s in self.shapes if s.source == place.source and s.level and s.first_line < (place.line or 0)]
+        last = max(heads, key=lambda s: s.first_line, default=None)
+        return (Evidence(last.source, last.first_line, last.sample),) if last else ()
+
+    def below(self, head: Evidence) -> tuple[Evidence, ...]:
+        """Lines without a level of the record that begins at *head*, such as those of an exception."""
+        own = sorted((s for s in self.shapes if s.source == head.source), key=lambda s: s.first_line)
+        record = takewhile(lambda s: s.level is None, (s for s in own if s.first_line > (head.line or 0)))
+        return tuple(Evidence(s.source, s.first_line, s.sample) for s in record)
 
     def named(self, *names: str) -> tuple[Series, ...]:
         """Series with these canonical names."""

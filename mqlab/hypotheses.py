@@ -63,6 +63,8 @@ _SAID_AGAIN = 3
 _LOUD = ("WARN", "ERROR", "FATAL")
 _SAYS_LOUD = re.compile(r"\b(?:WARN(?:ING)?|ERROR|FATAL|SEVERE|CRITICAL)\b", re.IGNORECASE)
 """Levels as lines write them that events were made of."""
+_NO_TRY = "resource-limit"
+"""The class of which one line is no refused try: a process got no more, or was killed."""
 _TRIES = ("reconnect-waiting",)
 """Events that are trouble only where they come again and again."""
 
@@ -124,7 +126,7 @@ def hypotheses(
     with_signs = sum(rank[0] <= 0 for rank, _ in ranked)
     most = max(with_signs, _ALTERNATIVES - len(ruled_out(facts)))  # none without a sign instead of what is ruled out
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, most)])
-    often = any(f.measures.get("lines", 0) >= _SAID_AGAIN for f in findings)
+    often = any(f.measures.get("lines", 0) >= _SAID_AGAIN or f.incident == _NO_TRY for f in findings)
     loud = any(_is_loud(facts, mark) or _points_to_harm(mark) for mark in named)
     is_calm = not (symptoms or often or loud or complaints(facts))
     if not (is_calm and anything(facts)):

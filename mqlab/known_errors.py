@@ -54,6 +54,8 @@ class KnownError:
     """Kinds of events that, before it in the same log, say that it is their consequence."""
     hints: tuple[str, ...] = ()
     """For each of the causes a regex of lines that tell it from the others."""
+    now: str = ""
+    """What to do first, where what the class says of it does not fit."""
     by_broker: bool = False
     """Its peer is a broker: a name server that does the same is no sign of the class."""
     fatal: bool = False
@@ -72,10 +74,6 @@ class KnownError:
     def says(self, reason: str | None, line: str) -> bool:
         """True where an event of its kind is this error."""
         return not self.where or re.search(self.where, f"{reason or ''} {line}") is not None
-
-    def cause(self, told: Iterable[tuple[str | None, str]]) -> str:
-        """The cause that most of what was *told*, as reasons and lines, hints at; else the usual one."""
-        return self.hinted(f"{reason or ''} {line}" for reason, line in told) or self.causes[0]
 
     def hinted(self, lines: Iterable[str]) -> str | None:
         """The cause that most of these *lines* hint at; None where none does."""
@@ -129,6 +127,15 @@ def _of_plugin(name: str, entry: Any) -> KnownError:
     if because:
         raise PluginError(plugins.place(plugins.KNOWN_ERRORS, name), because)
     return error
+
+
+_REASON = re.compile(r"\s*(?:Caused by: |Exception in thread \"[^\"]*\" )?(?:[\w$]+\.)*[\w$]+(?:Exception|Error)\b")
+"""How a line begins that names an exception: the reason of the line above it."""
+
+
+def is_reason(line: str) -> bool:
+    """Whether *line* names an exception."""
+    return _REASON.match(line) is not None
 
 
 WORKS_AGAIN = "works again"

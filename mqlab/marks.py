@@ -24,6 +24,7 @@ from mqlab.rows import Shape
 from mqlab.shared.actors import log_end
 from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
 from mqlab.shared.queues import lag
+from mqlab.shared.working import CONNECTED
 from mqlab.sources import Role
 from mqlab.symptoms.deaths import deaths
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
@@ -70,8 +71,10 @@ _NOT_LATEST = "not latest"
 _STOPPED = ("log-truncated", "replica-fetch-failed")
 """Events that follow where a broker is stopped in good order, and others lead on meanwhile."""
 _SPARK = re.compile(r"spark-kafka-source-.*-driver-\d+$")
-_BEHIND = 500
+BEHIND = 500
 """Messages in a queue that wait in health: as many as one poll takes (max.poll.records)."""
+_NO_WAY = ("broker-unreachable",)
+"""Classes that a connection refutes."""
 LINES = 3
 """Lines that are cited for each."""
 _EMPTY = frozenset({"group-emptied", "group-offline", "tool-error"})
@@ -236,7 +239,7 @@ def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
     listed = [*((p.group, p.at) for p in facts.positions if p.member_id), *((c.group, c.at) for c in facts.clients)]
     had_members = any(group == episode.group and (when or at) < at for group, when in listed)
     is_last = _ends(facts, at) and (had_members or episode.kind != "tool-error")
-    return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= _BEHIND) or is_last
+    return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= BEHIND) or is_last
 
 
 def _came_again(facts: Facts, join: Episode, at: float) -> bool:
@@ -311,12 +314,22 @@ def worded(facts: Facts) -> Iterator[Mark]:
     """Lines that complain and that nobody knows, by the class of which their words tell."""
     told = _complaining(facts)
     for slug, wording in wordings().items():
-        ours = [shape for shape in told if wording.search(shape.sample or shape.shape)]
+        ours = [
+            s
+            for s in told
+            if wording.search(s.sample or s.shape) and not (slug in _NO_WAY and _was_connected(facts, s))
+        ]
         if ours:
             kind = say("worded")
             text = say("complaints", lines=sum(s.lines for s in ours), shape=ours[0].shape.strip()[:80])
             places = tuple(Evidence(s.source, s.first_line, s.sample or s.shape, kind) for s in ours[:LINES])
             yield Mark(WORDED + slug, sum(s.lines for s in ours), text, places, ours[0].first_at)
+
+
+def _was_connected(facts: Facts, shape: Shape) -> bool:
+    """The same log says behind the line that its client has a connection."""
+    made = (e.last.line or 0 for e in facts.of_kind(*CONNECTED) if e.source == shape.source)
+    return max(made, default=0) > shape.first_line
 
 
 def of_symptoms(symptoms: Sequence[Symptom], told: Collection[str]) -> Iterable[Mark]:
@@ -326,10 +339,10 @@ def of_symptoms(symptoms: Sequence[Symptom], told: Collection[str]) -> Iterable[
 
 def waiting(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     """Queues of which more waits for a group than one poll takes, where the last snapshot shows it."""
-    last = {(p.group, p.topic, p.queue): p for p in facts.positions if p.group and None not in (p.committed, p.end)}
-    behind = [p for p in last.values() if lag(p) > _BEHIND and not explained(p.at, findings, None)]
+    last = {(p.group, p.topic, p.queue): p for p in facts.positions if None not in (p.committed, p.end)}
+    behind = [p for p in last.values() if lag(p) > BEHIND and not explained(p.at, findings, None)]
     ahead = [
-        p for p in last.values() if (p.committed or 0) - (p.end or 0) > _BEHIND and not explained(p.at, findings, None)
+        p for p in last.values() if (p.committed or 0) - (p.end or 0) > BEHIND and not explained(p.at, findings, None)
     ]
     for kind, queues in (
         ("backlog-negative", ahead),
@@ -337,10 +350,14 @@ def waiting(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         ("backlog-unread", [p for p in behind if not (p.client_id or p.member_id)]),
     ):
         if queues:
-            groups = sorted({p.group or "" for p in queues})
+            groups = sorted({p.group for p in queues if p.group})
+            of_these = {p.peer for p in queues}
+            hosts = of_these if None not in of_these and of_these < {p.peer for p in last.values()} - {None} else ()
             count = sum(
                 abs((p.end or 0) - (p.committed or 0)) if kind == "backlog-negative" else lag(p) for p in queues
             )
-            waiting = say("waiting", messages=count, what=words()[kind], queues=len(queues), groups=groups)
+            waiting = say(
+                "waiting", messages=count, what=words()[kind], queues=len(queues), groups=groups, hosts=sorted(hosts)
+            )
             places = tuple(Evidence(p.source, p.line, p.text, words()[kind]) for p in queues[:LINES])
             yield Mark(kind, len(queues), waiting, places, queues[0].at)

@@ -12,6 +12,8 @@ from mqlab.sources import Role
 
 GRID = 10.0
 """Seconds that one row stands for where rows are thinned by time: tallies, deliveries, batches, receipts."""
+LAGS = ("group.lag", "rocketmq.group.diff", "rocketmq.group.lag_messages")
+"""Series of what waits for a group, each sample of which tells something by itself."""
 
 
 class Placed:

@@ -17,6 +17,7 @@ from mqlab.plugins import Named
 from mqlab.rows import Coverage
 from mqlab.shared import actors
 from mqlab.sources import Role
+from mqlab.units import is_dateless
 from mqlab.words import Text
 
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
@@ -114,7 +115,7 @@ def _covered(facts: Facts) -> float:
     begins = [c.first_at for c in facts.coverage if c.first_at is not None]
     ends = [c.last_at for c in facts.coverage if c.last_at is not None]
     moments = [at for e in facts.episodes for at in (e.first_at, e.last_at) if at is not None]
-    moments += [s.points[n][0] for s in facts.series if s.points for n in (0, -1)]
+    moments += [s.points[n][0] for s in facts.series if s.points and not is_dateless(s.points[0][0]) for n in (0, -1)]
     moments += [p.at for p in facts.positions if p.at is not None] + [t.at for t in facts.tallies]
     since, until = min([*begins, *moments], default=0.0), max([*ends, *moments], default=0.0)
     return until - since

@@ -9,7 +9,11 @@ from mqlab.known_errors import known_errors
 RULE = {rule.INCIDENT: rule for rule in RULES}
 LEAD = {slug: next(e for e in known_errors().values() if e.incident == slug) for slug in EXPLAINS}
 each_class = pytest.mark.parametrize("slug", EXPLAINS)
-TOLD = {"mqtt-login-refused": "not-authorized", "mqtt-protocol-error": "frame-too-large"}
+TOLD = {
+    "mqtt-login-refused": "not-authorized",
+    "mqtt-client-garbled": "protocol-error",
+    "mqtt-protocol-error": "frame-too-large",
+}
 """Reasons that signatures give to events of which only some are the error."""
 BEATS = known_errors()["kraft-heartbeat-lost"]
 LOG = log("clients/app.log", "application-log", "10:00", "11:00")

@@ -151,7 +151,7 @@ def test_a_connection_that_is_lost_at_info_is_an_event_all_the_same(tmp_path):
 
 
 def test_lines_of_no_known_format_are_not_called_quiet(tmp_path):
-    told = rows(screen(tmp_path, "seats 0 23901 25901 2000\nseats 1 23911 25911 2000\n"))
+    told = rows(screen(tmp_path, "seats 0 23901 taken\nseats 1 23911 free\n"))
     assert told["SAYS"] == "mqlab knows no format of these lines."
 
 

@@ -31,7 +31,7 @@ _READ = {
                        "fix", "verify"},
     "commands.toml": {"why"},
     "checklist.toml": {"hint"},
-    "known_errors.toml": {"software", "versions", "means", "causes", "check", "fix"},
+    "known_errors.toml": {"now", "software", "versions", "means", "causes", "check", "fix"},
 }  # fmt: skip
 """Fields that people read; of other files all values."""
 

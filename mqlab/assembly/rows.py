@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -23,6 +24,7 @@ from mqlab.findings import Evidence
 from mqlab.formats import exporters
 from mqlab.material.names import without_moment
 from mqlab.models.mqtt import OWN_CLIENT
+from mqlab.rows import LAGS
 from mqlab.sources import Source
 from mqlab.units import NO_DATE
 
@@ -172,8 +174,12 @@ def settings(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) 
         )
 
 
+_UNDATED = datetime(NO_DATE, 1, 1, tzinfo=UTC).timestamp()
+"""Where a sample stands that nothing dates, if its level alone tells something."""
+
+
 def series(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> tuple[Series, ...]:
-    """A series for each canonical name, set of labels and source; samples without a moment are left out.
+    """A series for each canonical name, set of labels and source; of samples without a moment those of LAGS only.
 
     Files that each tell of another time of one exporter (``_scraped``) are one source.
     """
@@ -190,6 +196,8 @@ def series(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) ->
         factor = exporters.factor(canonical, row["name"])
         for point in row["points"]:
             at = instant(source, seconds(point, "at"), row.get("offset"))
+            if at is None and canonical in LAGS:
+                at = _UNDATED
             if at is not None:
                 found[key].append((at, point["value"] * factor, point.get("line"), source))
     for points in found.values():

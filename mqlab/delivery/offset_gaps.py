@@ -38,7 +38,7 @@ from mqlab.delivery.positions import (
     offsets,
     positions,
 )
-from mqlab.facts import Facts, span
+from mqlab.facts import Facts, Position, span
 from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
 from mqlab.kafka.member_ledgers import noting, readers
@@ -261,7 +261,8 @@ def _overtaken(facts: Facts, partition: Offsets) -> Iterator[Skip]:
     for still, later in _passed(partition):
         until = later.at if later else float("inf")
         behind = [s for s in partition.starts if still[0].at <= s.at < until and s.offset > still[0].offset]
-        quiet = [s for s in behind if s.at <= still[-1].at or any(since <= s.at <= end for since, end in spans)]
+        alone = still[-1].at + (TOGETHER if later is None and _lists_nobody(facts, still[-1]) else 0.0)
+        quiet = [s for s in behind if s.at <= alone or any(since <= s.at <= end for since, end in spans)]
         if later is None:
             quiet = [s for s in quiet if partition.looked is None or s.at <= partition.looked] or quiet
         if not quiet:
@@ -272,6 +273,15 @@ def _overtaken(facts: Facts, partition: Offsets) -> Iterator[Skip]:
             places = (still[-1].place, quiet[-1].place)
             back = later.at if later else None
             yield Skip(Why.RETENTION, low, high, quiet[0].at, places, ongoing=later is None, back=back)
+
+
+def _lists_nobody(facts: Facts, seen: Mark) -> bool:
+    """The listing that shows the position names no member of the group: nobody read on until the next look."""
+    rows = [
+        p for p in facts.positions if isinstance(seen.row, Position) and (p.group, p.at) == (seen.row.group, seen.at)
+    ]
+    assigned = any(one.group == seen.row.group for one in facts.assignments)
+    return bool(rows) and not (assigned or any(p.member_id or p.client_id for p in rows))
 
 
 def _read_on(partition: Offsets, at: float, high: int) -> bool:

@@ -16,12 +16,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from mqlab import words
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
-from mqlab.known_errors import WORKS_AGAIN, KnownError, known_errors, of_class
+from mqlab.known_errors import WORKS_AGAIN, KnownError, is_reason, known_errors, of_class
 from mqlab.mqtt.reconnects import links
 from mqlab.rocketmq.disks import still_full
 from mqlab.rocketmq.name_servers import is_name_server
@@ -156,6 +157,9 @@ def _open(facts: Facts, incident: str) -> Result | None:
     if incident == "host-starved" and (at_once := _at_once(facts)):
         seen = say("at-once", brokers=len(at_once))
         return Result(missing=(say("no-pauses"),), seen=seen, evidence=tuple(e.first for e in at_once))
+    if incident == "host-starved" and (slept := _slept(facts)):
+        first = tuple(e.first for e in slept[:_SHOWN])
+        return Result(missing=(say("no-pauses"),), seen=say("slept", times=len(slept)), evidence=first)
     if incident == "manual-offset-change" and (back := set_back(facts)):
         seen = say("set-back", groups=_names(one.group for one, _ in back), partitions=len(back))
         rows = (Evidence(p.source, p.line, p.text, say("committed")) for pair in back[:_SHOWN] for p in pair)
@@ -215,13 +219,38 @@ def _at_once(facts: Facts) -> list[Episode]:
     return told if is_one and len({e.source for e in told}) > 1 and len(failed) < REPEATED else []
 
 
+_SILENT = 120.0
+"""Seconds of silence of all logs from which nobody ran: brokers of RocketMQ register every 30 s, and are missed after
+two minutes."""
+
+
+def _slept(facts: Facts) -> list[Episode]:
+    """Lines about somebody who was missed, at which all logs go on that had been silent: their host stood still.
+
+    Where a link failed, the log of one side goes on at least.
+    """
+    logs = [[m.at for m in v.minutes if m.at is not None] for v in facts.volumes if v.minutes]
+    told = facts.of_kind(*of_class("network-partition"))
+    return [e for e in told if len(logs) > 1 and all(_wakes(minutes, e.first_at) for minutes in logs)]
+
+
+def _wakes(minutes: Sequence[float], at: float | None) -> bool:
+    """A log goes on within a minute of *at*, after a silence."""
+    if at is None:
+        return False
+    begins = min((m for m in minutes if at - 60.0 < m <= at + 60.0), default=None)
+    before = max((m for m in minutes if begins is not None and m < begins), default=None)
+    return begins is not None and before is not None and begins - before > _SILENT
+
+
 def _said(facts: Facts, incident: str) -> Iterator[_Said]:
     """Errors of a class that no start and no other event accounts for."""
     errors = of_class(incident)
     by_source: dict[str, list[_Said]] = {}
     paused = [e for e in (*_late(facts), *_at_once(facts)) if incident == "quorum-lost"]
+    slept = _slept(facts) if incident == "network-partition" else []
     for episode in facts.of_kind(*errors):
-        if any(episode is late or _is_before(late, episode) for late in paused):
+        if episode in slept or any(episode is late or _is_before(late, episode) for late in paused):
             continue
         error = next((e for e in errors[episode.kind] if e.says(episode.reason, episode.first.text)), None)
         if error and error.by_broker and is_name_server(facts, episode.peer):
@@ -360,7 +389,9 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     lines = Counter[KnownError]()
     for error, episode in said:
         lines[error] += episode.count
-    lead = max(lines, key=lambda error: (error.fatal, lines[error]))
+    reasons = {error for error, e in said if is_reason(e.first.text) and any(_is_below(e, head) for _, head in said)}
+    lead = max(lines, key=lambda error: (error in reasons, error.fatal, lines[error]))
+    reason, cause = _reason(facts, said, lead)
     total = sum(lines.values())
     since, until = span(at for _, e in said for at in (e.first_at, e.last_at))
     end = log_end(facts, {e.source for _, e in said})
@@ -395,7 +426,8 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         connected=span(e.first_at for e in connected)[1],
         meanwhile=_meanwhile(facts, own) if connected else None,
         excused=_excused(facts, said),
-        cause=lead.cause((e.reason, e.first.text) for _, e in said),
+        cause=cause or (None if reason else lead.causes[0]),
+        reason=reason.text.strip() if reason else None,
         check=lead.check,
         others=[error.name for error in lines if error is not lead],
     )
@@ -410,19 +442,40 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         statement=statement,
         measures={"lines": lines[lead], "actors": len(who)},
         evidence=(
+            *([reason.because(say("why"))] if reason else []),
             *_evidence(said, lead),
             *(e.last.because(say("went-well")) for e in well[:1]),
             *(e.first.because(say("connects")) for e in connected[-1:]),
             *(full[1:] if full is not None else ()),
         ),
-        mitigate=texts.mitigate,
+        mitigate=lead.now or (texts.mitigate if not reason or cause == lead.causes[0] else None),
         remedy=lead.fix,
-        verify=texts.verify,
+        verify=None if lead.now else texts.verify,
         facts={
             **{"error": lead.name, "software": lead.software, "versions": lead.versions},
             WORKS_AGAIN: say("works-again", at=moment(again)) if again else None,
         },
     )
+
+
+def _is_below(episode: Episode, head: Episode) -> bool:
+    """It stands in the lines of an exception that *head* may begin."""
+    return episode.source == head.source and 0 < (episode.first.line or 0) - (head.first.line or 0) <= _BELOW
+
+
+def _reason(facts: Facts, said: Sequence[_Said], lead: KnownError) -> tuple[Evidence | None, str | None]:
+    """The exception below the lines, where it is none of them, and the cause of *lead* that lines hint at."""
+    heads, lines = dict(reversed(said)).values(), {e.first.line for _, e in said}
+    records = [place for head in heads for place in facts.below(head.first)]
+    known = [e for e in facts.of_kind(*(error.kind for error in known_errors().values())) if is_reason(e.first.text)]
+    of_others = [e.first for e in known if any(_is_below(e, head) for head in heads) and e not in [o for _, o in said]]
+    told = [f"{e.reason or ''} {e.first.text}" for _, e in said]
+    heads_above = [
+        place for error, e in said if error is lead and is_reason(e.first.text) for place in facts.above(e.first)
+    ]
+    hinted = lead.hinted((*told, *(place.text for place in (*records, *of_others, *heads_above[:1]))))
+    unknown = (place for place in reversed(records) if is_reason(place.text) and place.line not in lines)
+    return next(chain(unknown, of_others), None), hinted
 
 
 def _meanwhile(facts: Facts, own: Sequence[Episode]) -> int:

@@ -5,7 +5,7 @@ Sample lines::
     GROUP    TOPIC   PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  CONSUMER-ID                                 HOST        CLIENT-ID
     billing  orders  0          709             718             9    billing-76138202-0b91-44c9-96c4-d85811c453f7 /10.60.1.13 billing
 
-Columns are found by the header's names. LOG-END-OFFSET is the high watermark; LAG is not used. 0.10.2 to 1.0 glue a
+Columns are found by the header's names, or by their arithmetic where ``grep`` left the rows alone. LOG-END-OFFSET is the high watermark; LAG is not used. 0.10.2 to 1.0 glue a
 long CONSUMER-ID to the HOST; narrow terminals wrap a row into two lines; 3.8 and 3.9 end without a line break.
 """  # noqa: E501
 
@@ -27,6 +27,13 @@ _OLD = regex(
     r"^\s*(?:Group\s+Topic\s+Pid\s+Offset\s+logSize\s+Lag\b|GROUP, TOPIC, PARTITION, CURRENT OFFSET, LOG END OFFSET)"
 )
 _REST_OF_HEADER = regex(r"^\s*(?:(?:LAG|CONSUMER-ID|HOST|CLIENT-ID)(?:\s+|$))+$")
+_NUMBERS = ("CURRENT-OFFSET", "LOG-END-OFFSET", "LAG")
+_ORDERS = tuple(
+    (*group, "TOPIC", "PARTITION", *epoch, *_NUMBERS, "CONSUMER-ID", "HOST", "CLIENT-ID")
+    for group in ((), ("GROUP",))
+    for epoch in ((), ("LEADER-EPOCH",))
+)
+"""Columns of all versions that name them so, for rows without a header."""
 _OLD_NAMES = ("GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "OWNER")
 _ROW = regex(
     r"^\s*(?:\S+\s+)?\S+\s+\d+,?\s+(?:(?:\d+|-)\s+)?(?:\d+|-|unknown|none),?\s+(?:\d+|-|unknown|none),?"
@@ -45,13 +52,14 @@ def recognise(head: Head) -> bool:
     """True for output of describe, also where it holds only the tool's messages."""
     lines = console.plain_lines(head)
     told = any(_MODERN.search(line) or _OLD.search(line) for line in lines)
-    return told or console.only_errors(head, _SAID, r"consumer-groups")
+    return told or _order(lines) != () or console.only_errors(head, _SAID, r"consumer-groups")
 
 
 def parse(lines: Lines, about: About) -> Items:
     """One position a row; second halves of rows are data, headers and members without partitions noise."""
-    header: Sequence[str] = ()
-    for one, below in console.with_next(console.shown(lines, about)):
+    every = console.shown(lines, about)
+    header = _order([one.plain for one in every])
+    for one, below in console.with_next(every):
         if _OLD.search(one.plain):
             header = _OLD_NAMES
         elif _MODERN.search(one.plain):
@@ -64,6 +72,33 @@ def parse(lines: Lines, about: About) -> Items:
             yield Noise(one.line)
         else:
             yield console.remark(one)
+
+
+def _order(lines: Sequence[str]) -> Sequence[str]:
+    """The columns of rows without any header: the order in which every lag is what the offsets leave; else nothing."""
+    rows: list[list[str]] = []
+    for line in lines:
+        if _ROW.search(line):
+            rows.append(_COMMA.sub("", line).split())
+        elif not (_REST_OF_ROW.search(line) or _REST_OF_HEADER.search(line) or console.is_remark(line)):
+            return ()
+    return next((order for order in _ORDERS if rows and _fits(rows, order)), ())
+
+
+def _fits(rows: Sequence[Sequence[str]], order: Sequence[str]) -> bool:
+    """Whether *rows* have these columns: lags of nothing say so only with members or their dashes behind them."""
+    queue, first = order.index("PARTITION"), order.index("CURRENT-OFFSET")
+    proven = False
+    for row in rows:
+        if len(row) < first + len(_NUMBERS) or not row[queue].isdigit():
+            return False
+        committed, end, lag = (whole(cell) for cell in row[first : first + len(_NUMBERS)])
+        if committed is None or end is None or lag is None:
+            continue
+        if end - committed != lag:
+            return False
+        proven |= lag != 0 or any(cell == "-" or "/" in cell for cell in row[first + len(_NUMBERS) :])
+    return proven
 
 
 def _position(one: console.Shown, below: str, header: Sequence[str]) -> Row:

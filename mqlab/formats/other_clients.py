@@ -40,7 +40,9 @@ _MARKS: Mapping[str, str] = {
     "mqtt-client-log": r"\bMQT: |\bMQTT_(?:CLIENT|EVENT)|\bz2m:|[Zz]igbee2(?:mqtt|MQTT)|homeassistant\.\w+\.mqtt"
     r"|\[mqtt(?:-broker| in| out)?:|mqttjs\b|\baedes\b|\b(?:aio|asyncio_)mqtt\b|MqttError\b|\bPubSubClient\b"
     r"|\bcom\.hivemq\.client\.|\bmqtt\.\d+ \(\d+\) |\bMqttClient::|\bmqtt5?_client: "
-    r"|paho\.mqtt|\bmqtt\.js\b|\bMQTT (?:server|[Bb]roker|client|connection)\b|\bpaho\.client\.mqtt"
+    r"|paho\.mqtt|\bmqtt\.js\b|\bMQTT (?:server|[Bb]roker|client|connection)\b"
+    r"|\bconnect(?:ed|ing) to (?:the )?mqtt (?:server|broker)\b"
+    r"|\bpaho\.client\.mqtt"
     r"|MqttTransportHandler\b|\bSYSTEM_EVENT_STA_|\bSTA_(?:DIS)?CONNECTED\b",
 }
 _COMPILED = {name: regex(marks) for name, marks in _MARKS.items()}

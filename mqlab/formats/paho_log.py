@@ -2,6 +2,7 @@
 
 Sample lines::
 
+    time="2026-11-21T12:02:03Z" level=info msg="integration/mqtt: connected to mqtt broker"
     [CRITICAL] 2026/11/21 12:02:02.573631 [pinger]   pingresp not received, disconnecting
     [DEBUG] 2026/11/21 12:02:03.573631 [client]   Reconnect failed, slept for 4 seconds: network Error : EOF
     time=2026-11-21T12:02:03Z level=DEBUG msg="Reconnect failed, slept for" seconds=4 component=[client]
@@ -52,6 +53,8 @@ _CONFIGURED = (
     r"starting (?:on \S+ )?(?:client_)?id=(?P<client_id>.*?)(?= clean_session=| clean_start=| broker=| keepalive=)"
     r"|\bkeep_?alive=(?P<value>\d+)"
 )
+_PART = r"(?:[\w/.-]+: ){0,2}"
+"""The part of a program that speaks, such as ``integration/mqtt: ``."""
 _NORMAL = r"(?:0\b|Success|Normal disconnection)"
 """Result 0 of a callback: the client itself closed its connection."""
 SILENT = "Keep alive timeout"
@@ -73,6 +76,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "connection-made",
         begins=rf"connected to (?P<reason>{SCHEME}\S+) as (?:(?P<client_id>.+) \(connection #(?P<value>\d+)\))?",
     ),
+    Signature("connection-made", begins=rf"{_PART}[Cc]onnected to (?:the )?(?:mqtt|MQTT) (?:[Bb]roker|[Ss]erver)\b"),
     Signature("connection-made", begins=r"connected rc=(?:Success|0)\b(?:.*?\bconnection=(?P<value>\d+))?"),
     Signature("connection-made", begins=r"\[(?P<client_id>[^\[\]]+)\] connected\s*$"),
     Signature(
@@ -82,6 +86,7 @@ SIGNATURES: tuple[Signature, ...] = (
         also=r":\d\d(?:[.,]\d+)? \[(?P<client_id>[^\[\]]+)\] connection lost: |(?:read|write) tcp (?P<peer>[^\s>]+)->",
     ),
     Signature("connection-lost", begins=r"[Cc]onnection lost,? (?:err|error|reason|cause)=\"?(?P<reason>[^\"]*)"),
+    Signature("connection-lost", begins=rf"{_PART}connection (?:error|lost)\b.*?\berr(?:or)?=\"?(?P<reason>[^\"]*)"),
     Signature("connection-closed", begins=rf"disconnected rc={_NORMAL}", told="normal"),
     Signature("ping-unanswered", begins=rf"disconnected rc=(?:16|{SILENT}) after 0\.0+ ?s\b", told=SILENT),
     Signature("connection-lost", begins=rf"disconnected rc=(?:16|{SILENT})(?:[^\w.]|$)", also=_AFTER, told=SILENT),

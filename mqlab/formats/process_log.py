@@ -7,6 +7,7 @@ Sample lines::
     Nov 22 00:24:29 app-7 systemd[1]: dedup-1.service: Main process exited, code=exited, status=1/FAILURE
     Terminating due to java.lang.OutOfMemoryError: Java heap space
           Reason:       OOMKilled
+    4e32e66984dc   apache/kafka:3.7.0   "/etc/kafka/run"   23 seconds ago   Exited (137) 8 seconds ago   kafka
 
 A process that a signal ended has the signal's number and 128 for a status, as shells tell it.
 """
@@ -58,10 +59,11 @@ _ANY = re.compile("|".join(s.unnamed for s in SIGNATURES) + r"|java\.lang\.OutOf
 
 
 _OURS = re.compile(
-    r"^\s+(?:Last )?State:\s+(?:Running|Waiting|Terminated)\s*$|^\[[ \d]+\.\d{6}\] .*(?:oom-kill|Out of memory: Kill)",
+    r"^CONTAINER ID +IMAGE|^ *Name +Command +State|^(?:NAMESPACE +)?NAME +(?:IMAGE +COMMAND|READY +STATUS)\b"
+    r"|^\s+(?:Last )?State:\s+(?:Running|Waiting|Terminated)\s*$|^\[[ \d]+\.\d{6}\] .*(?:oom-kill|Out of memory: Kill)",
     re.MULTILINE,
 )
-"""What ``kubectl describe pod`` says of a container, and ``dmesg`` of a process that was killed."""
+"""What Docker and Kubernetes list and describe of containers, and what ``dmesg`` says of a process that was killed."""
 
 
 def recognise(head: Head) -> bool:

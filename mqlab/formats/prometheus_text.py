@@ -4,6 +4,8 @@ Sample lines::
 
     # TYPE kafka_server_brokertopicmetrics_bytesin_total counter
     kafka_server_brokertopicmetrics_bytesin_total{topic="orders",} 1.0485760E7
+    kafka_consumergroup_lag{topic="orders",partition="0"} => 41873 @[1714565923.427]      promtool query instant
+    | kafka_consumergroup_lag{topic="orders",partition="0"} | 41873 |                     a table of answers
 
 A sample's moment is its own, else that of a ``date`` line or comment above, else the snapshot's.
 """
@@ -25,10 +27,12 @@ FORMAT = Spec("prometheus-text", Role.METRICS, (METRICS,))
 
 _META = regex(r"# (?:TYPE|HELP|UNIT|EOF)\b")
 _SAMPLE = regex(
-    r"(?P<name>[A-Za-z_:][\w:]*+)(?:\{(?P<labels>(?:[^\"{}]++|\"(?:[^\"\\]++|\\.)*+\")*+)\})?"
-    r"\s+(?P<value>[-+]?(?:\d++\.?\d*+(?:[eE][-+]?\d+)?|\.\d+|[Nn]a[Nn]|[Ii]nf))(?:\s+(?P<at>-?\d+(?:\.\d+)?))?"
-    r"\s*(?:# \{.*)?$"
+    r"(?:\| *)?(?P<name>[A-Za-z_:][\w:]*+)(?:\{(?P<labels>(?:[^\"{}]++|\"(?:[^\"\\]++|\\.)*+\")*+)\})?"
+    r"(?:\s+|\s*(?:=>|[|:=])\s*)(?P<value>[-+]?(?:\d++\.?\d*+(?:[eE][-+]?\d+)?|\.\d+|[Nn]a[Nn]|[Ii]nf))(?:\s+(?:@\[)?(?P<at>-?\d+(?:\.\d+)?)\]?)?"
+    r"\s*(?:\||# \{.*)?$"
 )
+_TABLE = regex(r"\|(?: *:?-+:? *\||[^{}|]*\|)+$")
+"""The head of a table of samples, and the rule below it."""
 _labels = lru_cache(maxsize=4096)(labels)
 
 
@@ -39,7 +43,7 @@ def recognise(head: Head) -> bool:
     typed = any(_META.match(line) for line in lines) or any("{" in line for line in found)
     if not found or not typed:
         return False
-    others = [line for line in lines if not line.startswith("#") and not _SAMPLE.match(line)]
+    others = [line for line in lines if not (line.startswith("#") or _SAMPLE.match(line) or _TABLE.match(line))]
     return len(found) >= 9 * sum(1 for line in others if not console.is_remark(line))
 
 
@@ -54,7 +58,7 @@ def parse(lines: Lines, about: About) -> Items:
                 yield from map(_remark, remarks)
                 others, about = [], replace(about, snapshot_at=here.at)
             yield Data(line, _metric(sample, about.snapshot_at))
-        elif _META.match(text):
+        elif _META.match(text) or _TABLE.match(text):
             yield Noise(line)
         else:
             others.append(line)

@@ -6,6 +6,7 @@ Sample lines, and what is left of the last part of each::
     downloading  10 %\rdownloading 100 %           the terminal shows what came last
     > 2024-05-01 12:18:43 WARN …                   a mail, Markdown
     logs/app.log:812:2024-05-01 12:18:43 WARN …    grep -n
+        Zeile  12: 2024-05-01 12:18:43 WARN …      an editor's list of hits
         17  2024-05-01 12:18:43 WARN …             less -N, cat -n
 """
 
@@ -31,6 +32,7 @@ _BREAK = re.compile(r"<br ?/?>|</(?:p|div|tr|li)>(?=.)", re.IGNORECASE)
 MARKS = re.compile(
     rf"{_ESCAPE}\[[0-9;]{{0,30}}[A-Za-z]|[^\r\n]\r[^\r\n]|^[ \t]*(?:```|~~~)|<pre\b|<br ?/?>|&(?:lt|gt|quot|amp|#\d+);"
     r"|^[ \t]*\"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:"
+    r"|^(?:(?:time|ts|t)=\S{1,40} (?:level|lvl)|(?:level|lvl)=\w{1,9} (?:time|ts|t))=\S+ [^\n]{0,200}(?:msg|message)="
     r"|(?<=\S)\[0m|\\n(?:\\t|\s)*at ",
     re.MULTILINE,
 )
@@ -43,10 +45,11 @@ PREFIXES = tuple(
     for prefix in (
         r"(?:>[ ]?)+",
         r"[ \t]*[-*+\u2022\u00b7][ \t]+",
-        r"(?:[\w.@~+-]{0,80}/)*[\w.@~+-]{1,120}(?::|-)\d{1,7}[:-]",
+        r"(?:[A-Za-z]:)?(?:[\w.@~+ -]{0,80}[/\\])*[\w.@~+-]{1,120}(?:[:-]\d{1,7}[:-]|\(\d{1,7}\): ?)",
         r"(?:[\w.@~+-]{0,80}/)*[\w.@~+-]{0,100}\.(?:log|txt|out|err)(?:\.\d+)?:",
         r"[ \t]{0,8}\d{1,7}[:.)|\t]?[ \t]{1,6}",
-        r"\d{1,7}:",
+        r"\d{1,7}:|\[\d{1,7}\]",
+        r"[ \t]*[^\W\d_]{1,12}\.?[ \t]{0,7}\d{1,7}[ \t]?[:)\uff1a][ \t]*",
         r"[a-z][\w-]{0,30}\.\d{1,2}[ \t]{1,4}",
         r"\|[ \t]*",
         r"\([\w.@-]{1,200}\)\d{1,6}> ?",

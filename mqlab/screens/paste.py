@@ -10,11 +10,9 @@ what they do not show, which causes there are and what speaks for each, how to t
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from itertools import takewhile
 
 from mqlab import scope
 from mqlab.catalogue import INCIDENTS
@@ -23,10 +21,9 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import Evidence
 from mqlab.hypotheses import Hypothesis, has_sign
-from mqlab.known_errors import KnownError, known_errors
+from mqlab.known_errors import KnownError, is_reason, known_errors
 from mqlab.languages import said
 from mqlab.marks import GENERAL, complaints, meaning, waiting
-from mqlab.rows import Shape
 from mqlab.screens.rows import proof, row
 from mqlab.shared.benign_lines import WORKS
 from mqlab.sources import Role
@@ -43,9 +40,9 @@ _CAUSES = 2
 _SIGNS = 2
 _LONGEST = 4
 """Rows of the screen that a line of the paste may take."""
-_REASON = re.compile(r"\s*(?:Caused by: |Exception in thread \"[^\"]*\" )?(?:[\w$]+\.)*[\w$]+(?:Exception|Error)\b")
-"""How a line begins that names an exception: the reason of the line above it."""
 _LOST = ("connection-lost", "client-disconnected")
+_COUNTED = (Role.COMMAND, Role.METRICS)
+"""What is read together: a line of it says little by itself."""
 _WELL = (*WORKS, "recovered", "alarm-cleared", "broker-answers", "broker-started", "rocketmq-broker-started")
 """Events that say that something works."""
 
@@ -93,7 +90,7 @@ def paste_screen(facts: Facts, diagnosis: Diagnosis, tz: tzinfo = UTC) -> str:
 
 
 def _of_lines(facts: Facts) -> Iterator[Told]:
-    """Each known error in the lines."""
+    """Each known error in the lines but those that another line before brought about."""
     every: dict[KnownError, list[Episode]] = {}
     for episode in facts.of_kind(*GENERAL, *{error.kind for error in known_errors().values()}):
         if (error := meaning(episode)) is not None:
@@ -101,7 +98,10 @@ def _of_lines(facts: Facts) -> Iterator[Told]:
     known = {e.first.line for episodes in every.values() for e in episodes}
     for error, episodes in every.items():
         first = episodes[0].first
-        below = list(_below(facts, first.source, first.line or 0))
+        if any((e.first.line or 0) < (first.line or 0) for e in facts.of_kind(*error.unless)):
+            continue
+        record = facts.below(first)
+        head = facts.above(first) if is_reason(first.text) else ()
         yield Told(
             error.incident,
             error.means,
@@ -109,21 +109,16 @@ def _of_lines(facts: Facts) -> Iterator[Told]:
             max(e.last.line or 0 for e in episodes),
             first,
             error,
-            error.hinted((*(f"{e.reason or ''} {e.first.text}" for e in episodes), *(shape.sample for shape in below))),
-            _reason(below, known),
+            error.hinted(
+                (*(f"{e.reason or ''} {e.first.text}" for e in episodes), *(place.text for place in (*head, *record)))
+            ),
+            _reason(record, known),
         )
 
 
-def _below(facts: Facts, source: str, head: int) -> Iterator[Shape]:
-    """Lines without a level of the record that begins with line *head*, from the first on."""
-    shapes = sorted((s for s in facts.shapes if s.source == source), key=lambda s: s.first_line)
-    yield from takewhile(lambda s: s.level is None, (s for s in shapes if s.first_line > head))
-
-
-def _reason(below: Iterable[Shape], known: Collection[int | None]) -> Evidence | None:
+def _reason(record: Sequence[Evidence], known: Collection[int | None]) -> Evidence | None:
     """The innermost exception of a record whose meaning is not *known*; None where there is none."""
-    found = [s for s in below if _REASON.match(s.sample) and s.first_line not in known]
-    return Evidence(found[-1].source, found[-1].first_line, found[-1].sample) if found else None
+    return next((place for place in reversed(record) if is_reason(place.text) and place.line not in known), None)
 
 
 def _of_rules(diagnosis: Diagnosis) -> Iterator[Told]:
@@ -138,7 +133,7 @@ def _of_rules(diagnosis: Diagnosis) -> Iterator[Told]:
 def _rank(told: Told) -> tuple[bool, ...]:
     """What says most comes first: a rule, an error with one meaning, the reason that stands below another."""
     error = told.error
-    return (error is not None and error.vague, error is not None, not _REASON.match(told.place.text))
+    return (error is not None and error.vague, error is not None, not is_reason(told.place.text))
 
 
 def _head(facts: Facts, tz: tzinfo) -> Iterator[str]:
@@ -203,7 +198,7 @@ def _says_nothing(facts: Facts, diagnosis: Diagnosis, well: Evidence | None) -> 
     yield from row("SAYS", say("nothing", loud=bool(loud), signs=bool(_likely(facts, diagnosis))), 2)
     for shape in loud:
         yield from _line(Evidence(shape.source, shape.first_line, shape.sample))
-        if reason := _reason(_below(facts, shape.source, shape.first_line), ()):
+        if reason := _reason(facts.below(Evidence(shape.source, shape.first_line, "")), ()):
             yield from _line(reason)
     yield from _line(facts.of_kind(*_LOST)[0].first) if well and not loud else ()
 
@@ -225,10 +220,11 @@ def _signs(facts: Facts, diagnosis: Diagnosis) -> Iterator[str]:
     """The likeliest classes, where no line tells what it means."""
     likely = _likely(facts, diagnosis)
     shown: set[int | None] = {shape.first_line for shape in complaints(facts)[:_SIGNS]}
+    tables = {c.source for c in facts.coverage if c.role in _COUNTED}
     for number, one in enumerate(likely):
-        yield from row(
-            "" if number else "MAY BE", say("may-be", incident=one.incident, title=INCIDENTS[one.incident].title), 2
-        )
+        seen = next((text for text in one.explains if one.evidence and one.evidence[0].source in tables), None)
+        told = say("may-be", incident=one.incident, title=INCIDENTS[one.incident].title, seen=seen)
+        yield from row("" if number else "MAY BE", told, 3)
         yield from (text for place in one.evidence[:1] if place.line not in shown for text in _line(place))
         shown.update(place.line for place in one.evidence[:1])
 

@@ -15,10 +15,12 @@ from mqlab.traces import connections, members, processes, reading
 _EACH = (
     reading.queues,
     members.replaced,
+    members.waited_for,
     members.heartbeats,
     members.late_polls,
     processes.restarts,
     reading.lags,
+    reading.exported,
     processes.pauses,
     reading.unhandled,
     reading.passed_over,

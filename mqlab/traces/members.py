@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -21,6 +22,9 @@ _SILENT = 10.0
 """Seconds without a heartbeat: the shortest default of session.timeout.ms (before 3.0), three intervals and more."""
 _NEVER = 1e8
 """What last-heartbeat-seconds-ago shows where there was none yet: seconds since 1970."""
+_STEPS = ("rebalance-started", "rebalance-stabilized")
+_PENDING = re.compile("pending .*session timeout", re.IGNORECASE)
+"""How a coordinator removes an id that it had handed out (KIP-394)."""
 _TOGETHER = 5.0
 """Seconds within which all members fall silent that lost their coordinator."""
 _Listing = dict[str, tuple[str, Evidence]]
@@ -68,6 +72,21 @@ def _changes(listings: Iterable[_Listing]) -> Iterator[tuple[str, Evidence, bool
                 gone[client].remove(member if is_back else gone[client][-1])
                 yield client, place, is_back
         before = now
+
+
+def waited_for(facts: Facts) -> Iterator[Mark]:
+    """Rebalances of Kafka that waited for a member id which was handed out and never joined."""
+    for dropped in facts.of_kind("member-dropped"):
+        own = [e for e in facts.of_kind(*_STEPS) if (e.group, e.source) == (dropped.group, dropped.source)]
+        before = [e for e in own if (e.first.line or 0) < (dropped.first.line or 0)]
+        last = max(before, key=lambda e: e.last.line or 0, default=None)
+        waits = (
+            last is not None and last.kind == _STEPS[0] and _PENDING.search(f"{dropped.first.text} {dropped.reason}")
+        )
+        if waits and last and last.last_at is not None and dropped.first_at is not None:
+            lasted = dropped.first_at - last.last_at
+            who = say("waited", group=dropped.group, member=dropped.member_id, lasted=lasted)
+            yield mark("rebalance-waited", [(dropped.first_at, dropped.first)], who)
 
 
 def _silences(series: Series) -> Iterator[tuple[float, float, bool, Evidence]]:

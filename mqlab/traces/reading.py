@@ -9,8 +9,9 @@ from itertools import groupby, pairwise
 from mqlab.facts import Facts, Series
 from mqlab.findings import Evidence
 from mqlab.kafka.member_ledgers import noted_records
-from mqlab.marks import Mark, say
-from mqlab.rows import GRID, Fate, Tally
+from mqlab.known_errors import words
+from mqlab.marks import BEHIND, LINES, Mark, say
+from mqlab.rows import GRID, LAGS, Fate, Tally
 from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import OWN, Pace, Points, of_groups, paces, spread
 from mqlab.traces.marking import mark
@@ -79,6 +80,23 @@ def _rises(points: Sequence[tuple[float, float]]) -> bool:
     values = [max(0.0, value) for _, value in points]
     rises = sum(b > a for a, b in pairwise(values))
     return values[-1] >= 10 * LEAST and values[-1] >= 0.8 * max(values) and rises >= 3 and values[-1] > 3 * min(values)
+
+
+def exported(facts: Facts) -> Iterator[Mark]:
+    """Queues of which an exporter counts more that waits than one poll takes, of groups that nothing else lists."""
+    listed = {position.group for position in facts.positions}
+    last: dict[tuple[str, str, str], Series] = {}
+    for one in sorted(facts.named(*LAGS), key=lambda one: one.points[-1][0]):
+        group, queue = one.labels.get("group", ""), one.labels.get("partition") or one.labels.get("queue", "")
+        if group not in listed:
+            last[group, one.labels.get("topic", ""), queue] = one
+    kind, behind = "backlog-unread", {key: one for key, one in last.items() if one.points[-1][1] > BEHIND}
+    if behind:
+        names = sorted({f"{group}/{topic}-{queue}".strip("/-") for group, topic, queue in behind})
+        count, what = round(sum(one.points[-1][1] for one in behind.values())), words()[kind]
+        text = say("waiting", messages=count, what=what, queues=len(behind), groups=names)
+        places = [Evidence(*one.place(-1), f"{one.original} {one.points[-1][1]:g}", what) for one in behind.values()]
+        yield Mark(kind, len(behind), text, tuple(places[:LINES]), None)
 
 
 def slower(facts: Facts) -> Iterator[Mark]:

@@ -294,3 +294,9 @@ def test_rocketmq_tells_the_position_and_the_start_of_the_queue_above_it():
     assert retention_loss.detect(facts(own, small(900, 400))).findings == ()
     by_hand = episode("offsets-reset", 1, "broker.log", group="g", topic="T")
     assert retention_loss.detect(facts(own, small(1200, 60200), by_hand)).findings == ()
+
+
+def test_one_look_tells_it_of_a_group_without_members():
+    looked, starts = stands("10:01:00 0 100 900"), log_starts("10:01:08 0 500")
+    assert lost(looked, starts) == [(GONE, "0", "100..499", 400)]
+    assert lost(looked, log_starts("10:01:30 0 500")) == []

@@ -103,6 +103,25 @@ g                              t                              0          5      
     ]
 
 
+def test_rows_without_their_header_are_told_by_their_arithmetic(loaded):
+    with_groups = """
+my-group  my-topic  0  7  709  718  9  c-1-77f0/10.60.1.13  c-1
+my-group  my-topic  1  -  -    718  -  -                    -
+"""
+    alone = "my-topic 0 709 718 9 c-1-77f0 /10.60.1.13 c-1\nmy-topic 1 718 718 0 c-1-77f0 /10.60.1.13 c-1\n"
+    columns = "line group topic queue committed end client_id member_id peer"
+    assert loaded(loader, POSITIONS, columns, with_groups) == [
+        (1, "my-group", "my-topic", "0", 709, 718, "c-1", "c-1-77f0", "10.60.1.13"),
+        (2, "my-group", "my-topic", "1", None, 718, None, None, None),
+    ]
+    assert loaded(loader, POSITIONS, columns, alone) == [
+        (1, None, "my-topic", "0", 709, 718, "c-1", "c-1-77f0", "10.60.1.13"),
+        (2, None, "my-topic", "1", 718, 718, "c-1", "c-1-77f0", "10.60.1.13"),
+    ]
+    assert loader.recognise(head(alone))
+    assert loader.recognise(head(with_groups))
+
+
 ERRORS = """
 Warning: Consumer group 'BASE_GD' is rebalancing.
 
@@ -141,3 +160,5 @@ def test_other_tables_are_not_recognised():
     assert not loader.recognise(head("GROUP TOPIC PARTITION NEW-OFFSET\ng t 0 5\n"))
     assert not loader.recognise(head("#Topic #Broker Name #QID #Broker Offset #Consumer Offset #Diff\nT b 0 1 1 0\n"))
     assert not loader.recognise(head("[2024-10-24 10:00:00,000] ERROR Consumer group 'g' broke (x)\n"))
+    assert not loader.recognise(head("T b 0 1000 990 10 0\nT b 1 1000 990 10 0\n"))
+    assert not loader.recognise(head("t 0 5 5 0\nt 1 7 7 0\n"))

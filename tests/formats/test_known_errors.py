@@ -31,6 +31,7 @@ def test_every_field_says_something(error):
         "begins",
         "contains",
         "needs",
+        "now",
         "event",
         "where",
         "unless",

@@ -31,6 +31,22 @@ def test_every_line_has_a_class(classes):
     assert classes(loader, TEXT) == ["noise"] * 3 + ["data"] * 5 + ["noise", "data", None]
 
 
+def test_samples_of_a_table_of_answers_are_read(loaded, classes):
+    text = """
+| Element | Value |
+|---|---:|
+| lag{topic="a",partition="0"} | -2 |
+lag{topic="a",partition="1"} | 41873
+lag{topic="a",partition="2"} => 7 @[1395066363]"""
+    assert loaded(loader, METRICS, "line at labels value", text) == [
+        (3, None, {"topic": "a", "partition": "0"}, -2.0),
+        (4, None, {"topic": "a", "partition": "1"}, 41873.0),
+        (5, "14:26:03", {"topic": "a", "partition": "2"}, 7.0),
+    ]
+    assert classes(loader, text) == ["noise", "noise", "data", "data", "data"]
+    assert loader.recognise(Head("x", text, len(text)))
+
+
 def test_configuration_is_not_recognised():
     assert loader.recognise(Head("x", TEXT.rsplit("\n", 1)[0] + "\n", 999))
     assert loader.recognise(Head("x", 'up{job="a"} 1\n', 14))

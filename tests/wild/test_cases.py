@@ -50,3 +50,18 @@ def test_nothing_else_is_found_at_warning_or_above(name):
     loud = {finding.incident for finding in diagnosed(name).findings if finding.severity > Severity.NOTICE}
 
     assert loud <= {CASES[name]["truth"], *CASES[name].get("also", ())}
+
+
+def everything_said(name):
+    """Sentences of findings and hypotheses."""
+    told = diagnosed(name)
+    found = [text for f in told.findings for text in (f.statement, f.mitigate, f.remedy) if text]
+    return " ".join([*found, *(text for h in told.verdict.hypotheses for text in h.explains)])
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if {"says", "hides"} & case.keys()])
+def test_what_matters_is_said_and_what_misleads_is_not(name):
+    said = everything_said(name)
+
+    assert [words for words in CASES[name].get("says", ()) if words not in said] == []
+    assert [words for words in CASES[name].get("hides", ()) if words in said] == []

@@ -65,6 +65,9 @@ _PASTE = 20
 """Records of what somebody copied by hand: he left out what does not matter."""
 _FAILOVER = ("coordinator-lost", "no-controller")
 """Events that a start prints until somebody leads."""
+_FAILURES = frozenset({"record-failed", "listener-failed"})
+_GIVEN_UP = " exhausted for "
+"""How Spring says that it skips a record after all its retries."""
 _NOT_LATEST = "not latest"
 """Why a pull is refused whose subscription is newer than the one that the broker heard of."""
 _STOPPED = ("log-truncated", "replica-fetch-failed")
@@ -138,7 +141,8 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     begun = starts(facts)
     records = _records(facts)
     marks = []
-    for sign in sorted({kind for slug, i in INCIDENTS.items() for kind in (*signs(slug), *i.accounts_for)}):
+    told_of = {kind for slug, i in INCIDENTS.items() for kind in (*signs(slug), *i.accounts_for)}
+    for sign in sorted(told_of - given_up(facts)):
         kind, _, reason = sign.lower().partition(": ")
         classes = (*trouble().get(sign, ()), *(slug for slug in INCIDENTS if sign in signs(slug)))
         told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
@@ -158,6 +162,14 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         if lines >= _AGAIN.get(sign, 1) or (lines and lines * _FEW >= records):
             marks.append(_mark(sign, left))
     return sorted(marks, key=lambda mark: (-mark.lines, mark.kind))
+
+
+def given_up(facts: Facts) -> frozenset[str]:
+    """The kinds of failures, where each was the last of a record that its consumer then skipped: nothing waits."""
+    failed = facts.of_kind("record-failed")
+    skipped = {(e.source, e.topic, e.queue, e.value_max) for e in failed if _GIVEN_UP in e.first.text}
+    lines = max(sum(e.count for e in facts.of_kind(kind)) for kind in _FAILURES)
+    return _FAILURES if len(skipped) >= lines > 0 else frozenset()
 
 
 def _records(facts: Facts) -> int:

@@ -29,6 +29,12 @@ _BACK = (
     ("kafka", r"Controller \d+ connected to (?P<peer>\S+ \([^)]*\)) for sending state change requests"),
     ("rocketmq", r"new broker registered, (?P<peer>[^\s,]+)"),
 )
+SERVES = "serves"
+"""A broker takes part in its cluster, or a thread of Streams has its tasks. Of others in the log it says nothing."""
+_SERVING = (
+    r"The broker has been unfenced\b",
+    r"(?:stream-(?:thread|client) \[[^\]]*\] )?State transition from \w+ to RUNNING\b",
+)
 _RECOVERIES = (
     ("kafka", r"Completed transition to (?P<reason>Leader|Follower)"),
     ("kafka", r"Session establishment complete on server (?P<peer>\S+)"),
@@ -46,4 +52,10 @@ def signatures() -> tuple[Signature, ...]:
         if not error.event
     )
     back = tuple(Signature(ANSWERS, begins=begins, system=system) for system, begins in _BACK)
-    return (*errors, *back, *(Signature(RECOVERED, begins=begins, system=system) for system, begins in _RECOVERIES))
+    serving = tuple(Signature(SERVES, begins=begins, system="kafka") for begins in _SERVING)
+    return (
+        *errors,
+        *back,
+        *serving,
+        *(Signature(RECOVERED, begins=begins, system=system) for system, begins in _RECOVERIES),
+    )

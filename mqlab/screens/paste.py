@@ -46,7 +46,7 @@ _LONGEST = 4
 _REASON = re.compile(r"\s*(?:Caused by: |Exception in thread \"[^\"]*\" )?(?:[\w$]+\.)*[\w$]+(?:Exception|Error)\b")
 """How a line begins that names an exception: the reason of the line above it."""
 _LOST = ("connection-lost", "client-disconnected")
-_WELL = (*WORKS, "recovered", "alarm-cleared", "broker-answers", "broker-started", "rocketmq-broker-started")
+_WELL = (*WORKS, "recovered", "alarm-cleared", "broker-answers", "broker-started", "rocketmq-broker-started", "serves")
 """Events that say that something works."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import inf
 
@@ -93,13 +93,22 @@ def oversize(facts: Facts) -> list[Episode]:
 
     So does a line without a reason beside the one that tells it.
     """
-    lines = facts.of_kind("record-too-large")
+    lines = [_without_deaths(facts, e) for e in facts.of_kind("record-too-large")]
     every = [e for e in lines if not any(_is_explained(e, other) for other in lines)]
     deaths = {(e.source, e.first_at) for e in facts.of_kind("task-killed")}
     own = [e for e in every if not _CAUSE.match(e.first.text)]
     told = {(e.source, e.value_max) for e in own}
     again = [e for e in every if _CAUSE.match(e.first.text) and (e.source, e.first_at) in deaths]
     return [e for e in every if e not in again or (e.source, e.value_max) not in told]
+
+
+def _without_deaths(facts: Facts, told: Episode) -> Episode:
+    """Less the deaths of tasks between its lines, where they name it as their cause."""
+    if not _CAUSE.match(told.last.text):
+        return told
+    between = range(told.first.line or 0, (told.last.line or 0) + 1)
+    deaths = (e for e in facts.of_kind("task-killed") if e.source == told.source and e.first.line in between)
+    return replace(told, count=max(1, told.count - sum(e.count for e in deaths)))
 
 
 def _is_explained(episode: Episode, other: Episode) -> bool:

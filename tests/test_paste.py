@@ -140,6 +140,54 @@ def test_a_record_that_is_skipped_after_all_its_tries_blocks_nothing(tmp_path, t
     assert ("MAY BE" in told) is may_be
 
 
+HELD = "consumer/broker/2 abandoned subscription to tills/4 because consuming was taking too long"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'{{"level":"info","ts":"2026-03-09T07:19:44.507Z","logger":"sarama","msg":"{HELD}"}}',
+        f'{{"level":"info","ts":1773040784.5,"caller":"sarama@v1.43/consumer.go:983","msg":"{HELD}"}}',
+        f"[sarama] 2026/03/09 07:19:44 {HELD}",
+        f"2026/03/09 07:19:44 {HELD}",
+    ],
+)
+def test_a_consumer_that_sarama_calls_slow_is_heard_at_any_level(tmp_path, line):
+    told = rows(screen(tmp_path, line + "\n"))
+    assert told["PASTE"].startswith("1 line: log of a client (kafka)")
+    assert told["SAYS"].startswith("The application took the records of a partition too slowly")
+    added = rows(screen(tmp_path, line.replace("abandoned", "added").partition(" because")[0] + "\n"))
+    assert "too slowly" not in added["SAYS"]
+
+
+TOO_LARGE = """\
+[2026-03-09 22:40:13,551] ERROR [tills|task-2] WorkerSourceTask{id=tills-2} failed to send record to tills:  (org.apache.kafka.connect.runtime.AbstractWorkerSourceTask)
+org.apache.kafka.common.errors.RecordTooLargeException: The message is 1573312 bytes when serialized which is larger than 1048576, which is the value of the max.request.size configuration.
+"""  # noqa: E501 (lines as they are printed)
+KILLED = """\
+[2026-03-09 22:40:{},560] ERROR [tills|task-2] WorkerSourceTask{{id=tills-2}} Task threw an uncaught and unrecoverable exception. Task is being killed and will not recover until manually restarted (org.apache.kafka.connect.runtime.WorkerTask)
+org.apache.kafka.connect.errors.ConnectException: Unrecoverable exception from producer send callback
+\tat org.apache.kafka.connect.runtime.AbstractWorkerSourceTask.sendRecords(AbstractWorkerSourceTask.java:396)
+Caused by: org.apache.kafka.common.errors.RecordTooLargeException: The message is 1573312 bytes when serialized which is larger than 1048576, which is the value of the max.request.size configuration.
+"""  # noqa: E501 (lines as they are printed)
+
+
+@pytest.mark.parametrize(
+    ("text", "records"),
+    [
+        (TOO_LARGE + KILLED.format("13"), "1 record"),
+        (TOO_LARGE + KILLED.format("15"), "1 record"),
+        (TOO_LARGE * 2 + KILLED.format("13"), "2 records"),
+        (TOO_LARGE * 2, "2 records"),
+        (KILLED.format("13"), "1 record"),
+    ],
+)
+def test_a_record_of_which_a_task_dies_is_one_and_the_death_is_told(tmp_path, text, records):
+    told = rows(screen(tmp_path, text))
+    assert told["SAYS"].startswith(f"oversize-record-rejected: {records} of paste (up to 1.57 MB)")
+    assert ("A task of Kafka Connect failed." in told["SAYS"]) is ("is being killed" in text)
+
+
 def test_lines_that_complain_without_being_known_are_shown_as_they_are(tmp_path):
     told = rows(screen(tmp_path, UNKNOWN))
     assert told["SAYS"] == (

@@ -161,8 +161,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "records-held",
-        contains=r"has waited for (?P<value>\d+) seconds to be acknowledged|TooManyMessagesWithoutAckException"
-        r"|because consuming was taking too long",
+        contains=r"has waited for (?P<value>\d+) seconds to be acknowledged|TooManyMessagesWithoutAckException",
     ),
     Signature(
         "record-failed",

@@ -159,6 +159,31 @@ def test_the_code_of_a_refused_registration_tells_its_cause(reason, cause):
     assert (told or "").endswith(cause) if cause else told is None
 
 
+@pytest.mark.parametrize(
+    ("behind", "names"),
+    [
+        ('server: 0.0.0.0:9092, upstream: "10.9.7.13:9092", bytes from/to client:0/0', ["error:nginx-no-upstream"]),
+        ('server: tills, request: "GET / HTTP/1.1", upstream: "http://10.9.7.13:80/", host: "tills"', ["call-failed"]),
+    ],
+)
+def test_a_proxy_of_web_pages_has_no_broker_behind_it(behind, names):
+    line = f"2026/03/02 08:25:01 [error] 31#31: *4 connect() failed (111: Connection refused) while connecting to upstream, client: 10.9.1.57, {behind}"
+    assert [event["kind"] for event in read([line], "application-log")[1]] == names
+
+
+@pytest.mark.parametrize(
+    ("why", "cause"),
+    [
+        ("S3Exception: The provided token has expired. (Service: S3, Status Code: 400)", "the store refuses"),
+        ("SdkClientException: Unable to execute HTTP request: Connection timed out", "the store or the way to it"),
+        ("NullPointerException", None),
+    ],
+)
+def test_why_a_segment_was_not_copied_stands_below(why, cause):
+    told = known_errors()["kafka-tiered-copy-failed"].hinted(["Error occurred while copying log segments", why])
+    assert (told or "").startswith(cause) if cause else told is None
+
+
 def test_a_late_poll_is_told_in_words_of_all_clients():
     error = known_errors()["kafka-poll-late"]
     assert "max.poll.records" not in " ".join((error.means, *error.causes, error.check))

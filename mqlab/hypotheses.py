@@ -114,7 +114,11 @@ def hypotheses(
     told = (*of_events(facts, known), *waiting(facts, known), *suspected(results), *broken(facts, known))
     seen = traced(facts, known)
     kinds = {mark.kind for mark in told} | {mark.kind.partition(": ")[0] for mark in seen}
-    named = (*told, *seen, *of_symptoms(symptoms, kinds | {UNHEARD} | given_up(facts)))
+    named = (
+        *told,
+        *seen,
+        *of_symptoms(symptoms, kinds | {UNHEARD} | given_up(facts.of_kind("record-failed", "listener-failed"))),
+    )
     marks = (*named, *worded(facts))
     ranked = _ranked(facts, marks, results, systems)
     ranked = sorted(

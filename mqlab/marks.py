@@ -65,9 +65,6 @@ _PASTE = 20
 """Records of what somebody copied by hand: he left out what does not matter."""
 _FAILOVER = ("coordinator-lost", "no-controller")
 """Events that a start prints until somebody leads."""
-_FAILURES = frozenset({"record-failed", "listener-failed"})
-_GIVEN_UP = " exhausted for "
-"""How Spring says that it skips a record after all its retries."""
 _NOT_LATEST = "not latest"
 """Why a pull is refused whose subscription is newer than the one that the broker heard of."""
 _STOPPED = ("log-truncated", "replica-fetch-failed")
@@ -142,7 +139,7 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     records = _records(facts)
     marks = []
     told_of = {kind for slug, i in INCIDENTS.items() for kind in (*signs(slug), *i.accounts_for)}
-    for sign in sorted(told_of - given_up(facts)):
+    for sign in sorted(told_of - given_up(facts.of_kind("record-failed", "listener-failed"))):
         kind, _, reason = sign.lower().partition(": ")
         classes = (*trouble().get(sign, ()), *(slug for slug in INCIDENTS if sign in signs(slug)))
         told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
@@ -164,12 +161,13 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     return sorted(marks, key=lambda mark: (-mark.lines, mark.kind))
 
 
-def given_up(facts: Facts) -> frozenset[str]:
-    """The kinds of failures, where each was the last of a record that its consumer then skipped: nothing waits."""
-    failed = facts.of_kind("record-failed")
-    skipped = {(e.source, e.topic, e.queue, e.value_max) for e in failed if _GIVEN_UP in e.first.text}
-    lines = max(sum(e.count for e in facts.of_kind(kind)) for kind in _FAILURES)
-    return _FAILURES if len(skipped) >= lines > 0 else frozenset()
+def given_up(failures: Sequence[Episode]) -> frozenset[str]:
+    """Their kinds, where each was the last of a record that its consumer then skipped: nothing waits for it."""
+    lines = Counter[str]()
+    for e in failures:
+        lines[e.kind] += e.count
+    skipped = {(e.source, e.topic, e.queue, e.value_max) for e in failures if e.reason == "retries exhausted"}
+    return frozenset(lines) if len(skipped) >= max(lines.values(), default=1) else frozenset()
 
 
 def _records(facts: Facts) -> int:

@@ -131,15 +131,27 @@ def test_an_address_of_the_own_host_that_the_cluster_told_is_no_bootstrap_addres
 @pytest.mark.parametrize(
     ("told", "name"),
     [
-        ("dial failed: broker closed the connection immediately after a dial: is TLS misconfigured on the client or the broker?", "kafka-closed-at-once"),
-        ("metadata failed: broker closed the connection immediately after a request was issued: is SASL missing?", "kafka-closed-at-once"),
+        (
+            "dial failed: broker closed the connection immediately after a dial: is TLS misconfigured on the client or the broker?",
+            "kafka-closed-at-once",
+        ),
+        (
+            "metadata failed: broker closed the connection immediately after a request was issued: is SASL missing?",
+            "kafka-closed-at-once",
+        ),
         ("dial failed: tls: first record does not look like a TLS handshake", "tls-not-spoken"),
         ("SSL routines::certificate verify failed: broker certificate could not be verified", "tls-unverified"),
-        ("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1006)", "tls-expired"),
-        ("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: unable to get local issuer certificate (_ssl.c:1006)", "tls-unknown-authority"),
+        (
+            "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1006)",
+            "tls-expired",
+        ),
+        (
+            "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: unable to get local issuer certificate (_ssl.c:1006)",
+            "tls-unknown-authority",
+        ),
         ("certificate verify failed: Hostname mismatch, certificate is not valid for 'till-1'", "tls-wrong-name"),
     ],
-)  # fmt: skip
+)
 def test_a_connection_that_tls_or_sasl_ends_is_told_as_far_as_its_line_tells_why(told, name):
     _, events = read([f"2026-03-02 09:00:00,000 ERROR till: {told}"], "application-log")
     assert [event["kind"] for event in events] == [f"error:{name}"]

@@ -105,7 +105,7 @@ def test_files_of_pairs_are_recognised(name, text):
         'time="2026-03-09 11:00:00" level=error msg="drawer is stuck"\n',
         'level=error msg="drawer is stuck" drawer=4\n',
         "lvl=eror t=2026-03-09T11:00:00+0100 drawer=4\n",
-        "$ openssl x509 -noout -dates -in till.pem\nnotBefore=Mar  9 00:00:00 2024 GMT\nnotAfter=Mar  9 00:00:00 2026 GMT\n",
+        "$ openssl x509 -noout -dates\nnotBefore=Mar  9 00:00:00 2024 GMT\nnotAfter=Mar  9 00:00:00 2026 GMT\n",
         "[2024-10-24 10:00:00,000] INFO a=b (x)\n",
         "2024-10-24 10:00:00 rate=5\n",
         "ts,id,topic\n1,2,a=b\n",

@@ -121,7 +121,9 @@ def test_writes_that_were_refused():
         "Writes with acks=all to orders (partition 0) were refused 5 times from 10:02:00 to 10:02:09 UTC for want of "
         "in-sync replicas: in sync was 1, required are 2. Whether these writes succeeded later is not in the material."
     )
-    head = "Writes with acks=all to orders (partition 0) were refused once at 10:02:00 UTC for want of in-sync replicas."
+    head = (
+        "Writes with acks=all to orders (partition 0) were refused once at 10:02:00 UTC for want of in-sync replicas."
+    )
     once = {"refused_requests": 1}
     assert statement("under-min-isr", once, **place, once=True, taken=True, whole=True) == (
         f"{head} The producers sent them again until they were taken. "

@@ -28,6 +28,7 @@ from mqlab.marks import (
     Mark,
     broken,
     complaints,
+    given_up,
     of_events,
     of_symptoms,
     printed_by,
@@ -115,7 +116,11 @@ def hypotheses(
     told = (*of_events(facts, known), *waiting(facts, known), *suspected(results), *broken(facts, known))
     seen = traced(facts, known)
     kinds = {mark.kind for mark in told} | {mark.kind.partition(": ")[0] for mark in seen}
-    named = (*told, *seen, *of_symptoms(symptoms, kinds | {UNHEARD}))
+    named = (
+        *told,
+        *seen,
+        *of_symptoms(symptoms, kinds | {UNHEARD} | given_up(facts.of_kind("record-failed", "listener-failed"))),
+    )
     marks = (*named, *worded(facts))
     ranked = _ranked(facts, marks, results, systems)
     ranked = sorted(

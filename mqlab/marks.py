@@ -141,7 +141,8 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     begun = starts(facts)
     records = _records(facts)
     marks = []
-    for sign in sorted({kind for slug, i in INCIDENTS.items() for kind in (*signs(slug), *i.accounts_for)}):
+    told_of = {kind for slug, i in INCIDENTS.items() for kind in (*signs(slug), *i.accounts_for)}
+    for sign in sorted(told_of - given_up(facts.of_kind("record-failed", "listener-failed"))):
         kind, _, reason = sign.lower().partition(": ")
         classes = (*trouble().get(sign, ()), *(slug for slug in INCIDENTS if sign in signs(slug)))
         told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
@@ -161,6 +162,15 @@ def of_events(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         if lines >= _AGAIN.get(sign, 1) or (lines and lines * _FEW >= records):
             marks.append(_mark(sign, left))
     return sorted(marks, key=lambda mark: (-mark.lines, mark.kind))
+
+
+def given_up(failures: Sequence[Episode]) -> frozenset[str]:
+    """Their kinds, where each was the last of a record that its consumer then skipped: nothing waits for it."""
+    lines = Counter[str]()
+    for e in failures:
+        lines[e.kind] += e.count
+    skipped = {(e.source, e.topic, e.queue, e.value_max) for e in failures if e.reason == "retries exhausted"}
+    return frozenset(lines) if len(skipped) >= max(lines.values(), default=1) else frozenset()
 
 
 def _records(facts: Facts) -> int:

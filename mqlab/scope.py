@@ -192,6 +192,7 @@ def kinds(facts: Facts) -> list[str]:
     """What the material is, such as the log of a broker, and of which software, the most frequent first."""
     known = Counter((c.software, c.role) for c in facts.coverage if c.role is not Role.UNKNOWN)
     named = {role for software, role in known if software}
+    named |= {Role.LOG} if any(role.is_log for _, role in known if role is not Role.LOG) else set()
     return [
         say("kind", role=role, product=software or None)
         for (software, role), _ in known.most_common()

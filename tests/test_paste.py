@@ -81,6 +81,113 @@ def test_a_later_line_that_says_that_it_works_is_shown(tmp_path):
     assert "whether it went on" not in told["NOT HERE"]
 
 
+REGISTERING = """\
+[2026-03-09 14:20:34,958] ERROR [BrokerLifecycleManager id=7] Unable to register broker 7 because the controller returned error DUPLICATE_BROKER_REGISTRATION (kafka.server.BrokerLifecycleManager)
+[2026-03-09 14:20:41,166] INFO [BrokerLifecycleManager id=7] Successfully registered broker 7 with broker epoch 204 (kafka.server.BrokerLifecycleManager)
+"""  # noqa: E501 (lines as they are printed)
+UNFENCED = """\
+[2026-03-09 14:20:43,090] INFO [BrokerLifecycleManager id=7] The broker has been unfenced. Transitioning from RECOVERY to RUNNING. (kafka.server.BrokerLifecycleManager)
+"""  # noqa: E501 (lines as they are printed)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (REGISTERING, "startup-failure: The controller refused a broker's registration."),
+        (UNFENCED + REGISTERING, "startup-failure: The controller refused a broker's registration."),
+        (REGISTERING + UNFENCED, "The controller refused a broker's registration."),
+    ],
+)
+def test_a_broker_that_then_serves_did_not_fail_to_start(tmp_path, text, said):
+    told = rows(screen(tmp_path, text))
+    assert told["SAYS"].partition(" paste.txt")[0] == said
+    assert told["CAUSE"].startswith("the broker's previous session has not expired")
+    assert ("AFTER IT" in told) is text.endswith(UNFENCED)
+
+
+FENCED = """\
+2026-03-09 03:11:08.442  WARN 1 --- [-StreamThread-3] o.a.k.s.p.internals.RecordCollectorImpl  : stream-thread [tills-7f1c-2a90-StreamThread-3] Error encountered sending record to topic tills-totals-changelog
+org.apache.kafka.common.errors.InvalidProducerEpochException: Producer attempted to produce with an old epoch.
+2026-03-09 03:11:19.021  INFO 1 --- [-StreamThread-3] o.a.k.s.p.internals.StreamThread         : stream-thread [tills-7f1c-2a90-StreamThread-3] State transition from PARTITIONS_ASSIGNED to RUNNING
+"""  # noqa: E501 (lines as they are printed)
+
+
+def test_a_thread_of_streams_that_runs_again_is_shown(tmp_path):
+    told = rows(screen(tmp_path, FENCED))
+    assert told["SAYS"].startswith("The broker no longer accepts this producer.")
+    assert told["AFTER IT"].endswith('State transition from PARTITIONS_ASSIGNED to RUNNING"')
+    assert "AFTER IT" not in rows(screen(tmp_path, FENCED.replace("to RUNNING", "to PENDING_SHUTDOWN")))
+
+
+SKIPPED = "2026-03-09T09:51:20.412 ERROR 1 --- [ntainer#0-1-C-1] o.s.k.l.DefaultErrorHandler : Backoff FixedBackOff{interval=0, currentAttempts=10, maxAttempts=9} exhausted for tills-2@%d\n"  # noqa: E501 (a line as it is printed)
+THROWN = "org.springframework.kafka.listener.ListenerExecutionFailedException: Listener method threw exception\n"
+SOUGHT = "2026-03-09T09:51:21.412 ERROR 1 --- [ntainer#0-1-C-1] o.s.k.l.Container : Error handler threw an exception\norg.springframework.kafka.KafkaException: Seek to current after exception\n"  # noqa: E501 (lines as they are printed)
+
+
+@pytest.mark.parametrize(
+    ("text", "may_be"),
+    [
+        (SKIPPED % 88 + THROWN, False),
+        (SKIPPED % 88 + THROWN + SKIPPED % 89 + THROWN, False),
+        (SKIPPED % 88 + THROWN + SKIPPED % 88 + THROWN, True),
+        (SKIPPED % 88 + THROWN + SOUGHT, True),
+        (THROWN, True),
+    ],
+)
+def test_a_record_that_is_skipped_after_all_its_tries_blocks_nothing(tmp_path, text, may_be):
+    told = rows(screen(tmp_path, text))
+    assert told.get("MAY BE", "").startswith("poison-pill-stall") is may_be
+    assert ("MAY BE" in told) is may_be
+
+
+HELD = "consumer/broker/2 abandoned subscription to tills/4 because consuming was taking too long"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'{{"level":"info","ts":"2026-03-09T07:19:44.507Z","logger":"sarama","msg":"{HELD}"}}',
+        f'{{"level":"info","ts":1773040784.5,"caller":"sarama@v1.43/consumer.go:983","msg":"{HELD}"}}',
+        f"[sarama] 2026/03/09 07:19:44 {HELD}",
+        f"2026/03/09 07:19:44 {HELD}",
+    ],
+)
+def test_a_consumer_that_sarama_calls_slow_is_heard_at_any_level(tmp_path, line):
+    told = rows(screen(tmp_path, line + "\n"))
+    assert told["PASTE"].startswith("1 line: log of a client (kafka)")
+    assert told["SAYS"].startswith("The application took the records of a partition too slowly")
+    added = rows(screen(tmp_path, line.replace("abandoned", "added").partition(" because")[0] + "\n"))
+    assert "too slowly" not in added["SAYS"]
+
+
+TOO_LARGE = """\
+[2026-03-09 22:40:13,551] ERROR [tills|task-2] WorkerSourceTask{id=tills-2} failed to send record to tills:  (org.apache.kafka.connect.runtime.AbstractWorkerSourceTask)
+org.apache.kafka.common.errors.RecordTooLargeException: The message is 1573312 bytes when serialized which is larger than 1048576, which is the value of the max.request.size configuration.
+"""  # noqa: E501 (lines as they are printed)
+KILLED = """\
+[2026-03-09 22:40:{},560] ERROR [tills|task-2] WorkerSourceTask{{id=tills-2}} Task threw an uncaught and unrecoverable exception. Task is being killed and will not recover until manually restarted (org.apache.kafka.connect.runtime.WorkerTask)
+org.apache.kafka.connect.errors.ConnectException: Unrecoverable exception from producer send callback
+\tat org.apache.kafka.connect.runtime.AbstractWorkerSourceTask.sendRecords(AbstractWorkerSourceTask.java:396)
+Caused by: org.apache.kafka.common.errors.RecordTooLargeException: The message is 1573312 bytes when serialized which is larger than 1048576, which is the value of the max.request.size configuration.
+"""  # noqa: E501 (lines as they are printed)
+
+
+@pytest.mark.parametrize(
+    ("text", "records"),
+    [
+        (TOO_LARGE + KILLED.format("13"), "1 record"),
+        (TOO_LARGE + KILLED.format("15"), "1 record"),
+        (TOO_LARGE * 2 + KILLED.format("13"), "2 records"),
+        (TOO_LARGE * 2, "2 records"),
+        (KILLED.format("13"), "1 record"),
+    ],
+)
+def test_a_record_of_which_a_task_dies_is_one_and_the_death_is_told(tmp_path, text, records):
+    told = rows(screen(tmp_path, text))
+    assert told["SAYS"].startswith(f"oversize-record-rejected: {records} of paste (up to 1.57 MB)")
+    assert ("A task of Kafka Connect failed." in told["SAYS"]) is ("is being killed" in text)
+
+
 def test_lines_that_complain_without_being_known_are_shown_as_they_are(tmp_path):
     told = rows(screen(tmp_path, UNKNOWN))
     assert told["SAYS"] == (
@@ -267,7 +374,7 @@ org.apache.kafka.common.errors.RecordTooLargeException: The message is 1573002 b
 def test_what_else_came_of_it_is_told_below_a_rule_and_what_to_do_about_it(tmp_path):
     told = rows(screen(tmp_path, KILLED))
     assert told["SAYS"].startswith("oversize-record-rejected: ")
-    assert told["SAYS"].endswith("10:15:15: Kafka Connect tasks that failed, once, at paste.txt:3")
+    assert "Task is being killed and will not recover until manually restarted" in told["SAYS"]
     assert told["NEXT"].startswith("Have the application split or divert such payloads")
 
 

@@ -89,6 +89,7 @@ def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode
         name=client + ("/client-side" if in_client else ""),
         slots={
             "client": client,
+            "owner": None if client == actors.base_name("-") else client,
             "place": place,
             "in_client": in_client,
             "key": limit.key if limit else None,

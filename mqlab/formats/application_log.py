@@ -161,8 +161,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "records-held",
-        contains=r"has waited for (?P<value>\d+) seconds to be acknowledged|TooManyMessagesWithoutAckException"
-        r"|because consuming was taking too long",
+        contains=r"has waited for (?P<value>\d+) seconds to be acknowledged|TooManyMessagesWithoutAckException",
     ),
     Signature(
         "record-failed",
@@ -174,7 +173,12 @@ SIGNATURES: tuple[Signature, ...] = (
         contains=r"Batch entry (?P<value>\d+) .*was aborted: (?P<reason>.*)|rows were rejected by the server"
         r"|BatchUpdateException: (?P<reason2>Data trunc.*)",
     ),
-    Signature("record-failed", contains=r"Backoff \S.{0,120} exhausted for ", also=_record("(?P<value>[0-9]+)")),
+    Signature(
+        "record-failed",
+        contains=r"Backoff \S.{0,120} exhausted for ",
+        also=_record("(?P<value>[0-9]+)"),
+        told="retries exhausted",
+    ),
     Signature("pod-rolled", begins=r"Rolling Pod (?P<reason>\S+) due to "),
     Signature("producer-forgotten", contains=r"UnknownProducerId(?:Exception)?\b|UNKNOWN_PRODUCER_ID"),
     Signature("listener-failed", contains=r"ListenerExecutionFailedException|Seek to current after exception"),

@@ -25,16 +25,19 @@ RECOVERED = "recovered"
 """What was waited for came: a leader, a session, the tables of other nodes, the end of a start."""
 ANSWERS = "broker-answers"
 """A broker is reached by a controller or known to a name server that had missed it."""
-_BACK = (
-    ("kafka", r"Controller \d+ connected to (?P<peer>\S+ \([^)]*\)) for sending state change requests"),
-    ("rocketmq", r"new broker registered, (?P<peer>[^\s,]+)"),
-)
-_RECOVERIES = (
-    ("kafka", r"Completed transition to (?P<reason>Leader|Follower)"),
-    ("kafka", r"Session establishment complete on server (?P<peer>\S+)"),
-    ("mqtt", r"(?P<reason>Successfully synced tables from a peer|Server startup complete)"),
-    ("mqtt", r"EMQX \S+ is running now"),
-    ("rocketmq", r"\[[\w.-]+\] ?\[ChangeRoleTo(?P<reason>Leader|Follower)\]"),
+SERVES = "serves"
+"""A broker takes part in its cluster, or a thread of Streams or a consumer of Sarama has its work."""
+_WELL = (
+    (ANSWERS, "kafka", r"Controller \d+ connected to (?P<peer>\S+ \([^)]*\)) for sending state change requests"),
+    (ANSWERS, "rocketmq", r"new broker registered, (?P<peer>[^\s,]+)"),
+    (SERVES, "kafka", r"The broker has been unfenced\b"),
+    (SERVES, "kafka", r"(?:stream-(?:thread|client) \[[^\]]*\] )?State transition from \w+ to RUNNING\b"),
+    (SERVES, "kafka", r"consumer/broker/\d+ added subscription to (?P<topic>\S+)/(?P<queue>\d+)"),
+    (RECOVERED, "kafka", r"Completed transition to (?P<reason>Leader|Follower)"),
+    (RECOVERED, "kafka", r"Session establishment complete on server (?P<peer>\S+)"),
+    (RECOVERED, "mqtt", r"(?P<reason>Successfully synced tables from a peer|Server startup complete)"),
+    (RECOVERED, "mqtt", r"EMQX \S+ is running now"),
+    (RECOVERED, "rocketmq", r"\[[\w.-]+\] ?\[ChangeRoleTo(?P<reason>Leader|Follower)\]"),
 )
 
 
@@ -45,5 +48,4 @@ def signatures() -> tuple[Signature, ...]:
         for error in known_errors().values()
         if not error.event
     )
-    back = tuple(Signature(ANSWERS, begins=begins, system=system) for system, begins in _BACK)
-    return (*errors, *back, *(Signature(RECOVERED, begins=begins, system=system) for system, begins in _RECOVERIES))
+    return (*errors, *(Signature(kind, begins=begins, system=system) for kind, system, begins in _WELL))

@@ -27,7 +27,7 @@ _MARKS: Mapping[str, str] = {
     r"|DefaultMQPushConsumer|\bRocketMQ(?:Template|Listener|MessageListener)\w*|updateConsumeOffsetToBroker"
     r"|queueId=\d+\].{0,40}offset"
     r"|\bSendResult \[sendStatus=|\bconsumerGroup=\S+ .*\btopic=|\brocketmq[.:]",
-    "kafka-client-log": r"\bkafkajs\b|KafkaJS\w+|\[sarama\]|\bSarama\b|kafka server: |client/metadata |\bfranz-go\b"
+    "kafka-client-log": r"\bkafkajs\b|KafkaJS\w+|\b[Ss]arama\b|kafka server: |client/metadata |\bfranz-go\b"
     r"|\bkgo\b|consumergroup/session/|\bkafka: (?:client|error|invalid|Failed|Producer|broker)|\baiokafka\b|AIOKafka\w+"
     r"|Unable to update metadata from \[|\bpykafka\b"
     r"|\bkafka\.(?:coordinator|consumer|producer|conn|client|cluster|metrics)\b|<(?:Broker|AIOKafka)Connection "
@@ -72,6 +72,11 @@ _GROUP = r"(?P<group>[\w.-]*[\w-])"
 _OF = rf"\bgroup(?:Id|_id)?[=:] ?'?{_GROUP}|\bmemberId=(?P<member_id>[^\s,\]]+)"
 
 KAFKA: tuple[Signature, ...] = (
+    Signature(
+        "records-held",
+        begins=r"consumer/broker/\d+ abandoned subscription to (?P<topic>\S+)/(?P<queue>\d+)"
+        r" because consuming was taking too long",
+    ),
     Signature(
         "heartbeat-failed",
         begins=r"(?P<reason>The coordinator is not aware of this member), re-"

@@ -28,10 +28,14 @@ FORMAT = Spec("properties", Role.CONFIGURATION, (SETTINGS,))
 
 _KEY = r"(?:[^=:\s\\#!\[{\"']|\\.)(?:[^=:\s\\\"'{}()<>]|\\.)*"
 _PAIR = regex(rf"\s*(?P<key>{_KEY})(?:\s*[=:]\s*|\s+)(?P<value>.*)")
-_COMMENT = regex(r"\s*(?:[#!;].*|\[[^\]=]*\]\s*|={4,}[^=]*={4,}\s*)?$")
+_COMMENT = regex(r"\s*(?:(?:[#!;]|\$ ).*|\[[^\]=]*\]\s*|={4,}[^=]*={4,}\s*)?$")
 _OPEN = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 """An odd number of backslashes at the end: the value goes on in the next line."""
-_DATED = regex(r"\W?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10,})")
+_DATED = regex(
+    r"\W?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10,}|not(?:Before|After)=[A-Z]"
+    r"|(?:ts?|time(?:stamp)?|level|lvl|severity|logger|caller|msg)=(?:\"[^\"]*\"|\S+) +[\w.]+=)"
+)
+"""What a log writes, its moment before all others, and ``openssl x509 -dates``."""
 _BLANK = " \t\n\v\f\r"
 
 _SCOPES = {

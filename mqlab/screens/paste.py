@@ -43,7 +43,7 @@ _LONGEST = 4
 _LOST = ("connection-lost", "client-disconnected")
 _COUNTED = (Role.COMMAND, Role.METRICS)
 """What is read together: a line of it says little by itself."""
-_WELL = (*WORKS, "recovered", "alarm-cleared", "broker-answers", "broker-started", "rocketmq-broker-started")
+_WELL = (*WORKS, "recovered", "alarm-cleared", "broker-answers", "broker-started", "rocketmq-broker-started", "serves")
 """Events that say that something works."""
 
 

@@ -27,7 +27,7 @@ _TELLING = re.compile(
     r"\S+ ms has passed since|exited with status|splitting and retrying|\w+ (?:\S+ )?-> \w+|"
     r"(?:Preparing to rebalance|Rebalanced?) group|\w+(?:Exception|Error):|Expiring \d+|"
     r"Fetch position FetchPosition|Resetting offset for partition|Truncation detected|Truncating (?!to \S+ has no)|"
-    r"(?:Leader|Follower) \S+ starts at|Incremented log start"
+    r"(?:Leader|Follower) \S+ starts at|Incremented log start|State transition from"
 )
 """What a reader looks for in a line."""
 _HEAD = re.compile(

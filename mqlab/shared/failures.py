@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import inf
 
 from mqlab import words
 from mqlab.facts import Episode, Facts, Series
+from mqlab.findings import Evidence
 from mqlab.rows import Fate
 from mqlab.shared import actors, counters
 from mqlab.shared.counters import first_scrapes
@@ -93,13 +94,24 @@ def oversize(facts: Facts) -> list[Episode]:
 
     So does a line without a reason beside the one that tells it.
     """
-    lines = facts.of_kind("record-too-large")
+    deaths = facts.of_kind("task-killed")
+    lines = [_without_deaths(e, deaths) for e in facts.of_kind("record-too-large")]
     every = [e for e in lines if not any(_is_explained(e, other) for other in lines)]
-    deaths = {(e.source, e.first_at) for e in facts.of_kind("task-killed")}
-    own = [e for e in every if not _CAUSE.match(e.first.text)]
-    told = {(e.source, e.value_max) for e in own}
-    again = [e for e in every if _CAUSE.match(e.first.text) and (e.source, e.first_at) in deaths]
+    told = {(e.source, e.value_max) for e in every if not _is_cause(e.first)}
+    died = {(e.source, e.first_at) for e in deaths}
+    again = [e for e in every if _is_cause(e.first) and (e.source, e.first_at) in died]
     return [e for e in every if e not in again or (e.source, e.value_max) not in told]
+
+
+def _is_cause(place: Evidence) -> bool:
+    return _CAUSE.match(place.text) is not None
+
+
+def _without_deaths(told: Episode, deaths: Sequence[Episode]) -> Episode:
+    """Less the deaths of tasks between its lines, where they name it as their cause."""
+    between = range(told.first.line or 0, (told.last.line or 0) + 1)
+    died = sum(e.count for e in deaths if e.source == told.source and e.first.line in between)
+    return replace(told, count=max(1, told.count - died)) if _is_cause(told.last) else told
 
 
 def _is_explained(episode: Episode, other: Episode) -> bool:

@@ -1,5 +1,7 @@
 """Records over a limit: refused by the client or by the broker, once each."""
 
+from dataclasses import replace
+
 import pytest
 from facts_builder import at, episode, facts, log, ramp, series, settings
 from message_builder import SINK, acked, fates, part
@@ -7,7 +9,7 @@ from said import told
 
 from mqlab.detectors import oversize_record_rejected
 from mqlab.detectors.oversize_record_rejected import Place
-from mqlab.findings import Change
+from mqlab.findings import Change, Evidence
 from mqlab.repairs import repairs
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}
@@ -38,7 +40,7 @@ def shown(*rows):
 def test_the_broker_refuses_each_record_once():
     finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, BROKER_SIDE, count=3))).findings[0]
     large = {"rejected_records": 3, "largest_record_bytes": 2_000_000}
-    assert told(finding.statement) == {"client": "app", "place": Place.BROKER, "until": finding.ended_at, **large}
+    assert told(finding.statement) == {"owner": "app", "place": Place.BROKER, "until": finding.ended_at, **large}
     assert dict(finding.measures) == large
 
 
@@ -164,5 +166,11 @@ def test_the_death_of_a_task_names_the_refused_record_once_more():
     assert found(*rows, death) == [("app/client-side", "LIKELY", 1)]
     assert found(*rows) == [("app/client-side", "LIKELY", 2)], "an application's own exceptions are one record each"
     assert found(log(), refused(305, CLIENT_SIDE, **cause), death) == [("app/client-side", "LIKELY", 1)]
+    both = replace(refused(300, CLIENT_SIDE, count=2), last=Evidence("clients/app.log", 9, cause["text"]))
+    within = replace(death, first=Evidence("clients/app.log", 3, "Task is being killed"))
+    assert found(log(), both, within) == [("app/client-side", "LIKELY", 1)], "both lines are one episode"
+    assert found(log(), both, replace(within, first=Evidence("clients/app.log", 30, ""))) == [
+        ("app/client-side", "LIKELY", 2)
+    ]
     other = refused(305, CLIENT_SIDE, size=3_000_000, **cause)
     assert found(log(), refused(300, CLIENT_SIDE), other, death) == [("app/client-side", "LIKELY", 2)]

@@ -129,6 +129,79 @@ def test_an_address_of_the_own_host_that_the_cluster_told_is_no_bootstrap_addres
     assert [event["kind"] for event in read([line], "kafka-client-log")[1]] == [f"error:{name}"]
 
 
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        (
+            "dial failed: broker closed the connection immediately after a dial: is TLS misconfigured on the client or the broker?",
+            "kafka-closed-at-once",
+        ),
+        (
+            "metadata failed: broker closed the connection immediately after a request was issued: is SASL missing?",
+            "kafka-closed-at-once",
+        ),
+        ("dial failed: tls: first record does not look like a TLS handshake", "tls-not-spoken"),
+        ("SSL routines::certificate verify failed: broker certificate could not be verified", "tls-unverified"),
+        (
+            "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1006)",
+            "tls-expired",
+        ),
+        (
+            "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: unable to get local issuer certificate (_ssl.c:1006)",
+            "tls-unknown-authority",
+        ),
+        ("certificate verify failed: Hostname mismatch, certificate is not valid for 'till-1'", "tls-wrong-name"),
+    ],
+)
+def test_a_connection_that_tls_or_sasl_ends_is_told_as_far_as_its_line_tells_why(told, name):
+    _, events = read([f"2026-03-02 09:00:00,000 ERROR till: {told}"], "application-log")
+    assert [event["kind"] for event in events] == [f"error:{name}"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        ("DUPLICATE_BROKER_REGISTRATION", "two brokers have the same id"),
+        ("INCONSISTENT_CLUSTER_ID", "another cluster id"),
+        ("UNSUPPORTED_VERSION", "a feature level that the broker does not support"),
+        ("INVALID_REGISTRATION", None),
+    ],
+)
+def test_the_code_of_a_refused_registration_tells_its_cause(reason, cause):
+    told = known_errors()["kafka-registration-refused"].hinted([f"the controller returned error {reason}"])
+    assert (told or "").endswith(cause) if cause else told is None
+
+
+@pytest.mark.parametrize(
+    ("behind", "names"),
+    [
+        ('server: 0.0.0.0:9092, upstream: "10.9.7.13:9092", bytes from/to client:0/0', ["error:nginx-upstream-failed"]),
+        ('server: tills, request: "GET / HTTP/1.1", upstream: "http://10.9.7.13:80/", host: "tills"', ["call-failed"]),
+    ],
+)
+def test_a_proxy_of_web_pages_has_no_broker_behind_it(behind, names):
+    line = f"2026/03/02 08:25:01 [error] 31#31: *4 connect() failed (111: Connection refused) while connecting to upstream, client: 10.9.1.57, {behind}"
+    assert [event["kind"] for event in read([line], "application-log")[1]] == names
+
+
+@pytest.mark.parametrize(
+    ("why", "cause"),
+    [
+        ("S3Exception: The provided token has expired. (Service: S3, Status Code: 400)", "the store refuses"),
+        ("SdkClientException: Unable to execute HTTP request: Connection timed out", "the store or the way to it"),
+        ("NullPointerException", None),
+    ],
+)
+def test_why_a_segment_was_not_copied_stands_below(why, cause):
+    told = known_errors()["kafka-tiered-copy-failed"].hinted(["Error occurred while copying log segments", why])
+    assert (told or "").startswith(cause) if cause else told is None
+
+
+def test_a_late_poll_is_told_in_words_of_all_clients():
+    error = known_errors()["kafka-poll-late"]
+    assert "max.poll.records" not in " ".join((error.means, *error.causes, error.check))
+
+
 def test_a_log_of_mosquitto_holds_its_own_errors_too():
     _, events = read(
         ["1772442060: Error creating bridge: Connection refused.", "1772442061: Client till-9 disconnected."],

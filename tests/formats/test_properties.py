@@ -87,6 +87,9 @@ def test_hostile_lines_cost_little(classes):
     [
         ("server.properties.after-restart", CONSUMER.rsplit("\n", 1)[0]),
         ("broker.conf", "brokerClusterName = C\nbrokerId: 0\n"),
+        ("tuned", "mapedFileSizeCommitLog=1073741824\n"),
+        ("log4j", "level=INFO\ntime=2026-03-09 11:00\nmsg=%m from host=%h\n"),
+        ("typed", "$ cat env\nKAFKA_LOG_DIRS=/d\n"),
         ("env", "KAFKA_HEAP_OPTS=-Xmx1g\nKAFKA_LOG_DIRS=/d\n"),
     ],
 )
@@ -98,6 +101,11 @@ def test_files_of_pairs_are_recognised(name, text):
     "text",
     [
         "level=info ts=2024-10-24T10:00:00Z msg=started\nlevel=info ts=2024-10-24T10:00:01Z msg=ready\n",
+        'ts=2026-03-09T11:00:00Z level=error caller=till.go:88 msg="drawer is stuck" drawer=4\n',
+        'time="2026-03-09 11:00:00" level=error msg="drawer is stuck"\n',
+        'level=error msg="drawer is stuck" drawer=4\n',
+        "lvl=eror t=2026-03-09T11:00:00+0100 drawer=4\n",
+        "$ openssl x509 -noout -dates\nnotBefore=Mar  9 00:00:00 2024 GMT\nnotAfter=Mar  9 00:00:00 2026 GMT\n",
         "[2024-10-24 10:00:00,000] INFO a=b (x)\n",
         "2024-10-24 10:00:00 rate=5\n",
         "ts,id,topic\n1,2,a=b\n",

@@ -118,10 +118,12 @@ def test_a_leader_that_was_not_in_sync():
 def test_writes_that_were_refused():
     place = {"topic": "orders", "partitions": ["0"], "since": at("10:02"), "until": at("10:02:09")}
     assert statement("under-min-isr", {"refused_requests": 5}, **place, in_sync="1", required=2) == (
-        "5 writes with acks=all to orders (partition 0) were refused from 10:02:00 to 10:02:09 UTC for want of in-sync "
-        "replicas: in sync was 1, required are 2. Whether these writes succeeded later is not in the material."
+        "Writes with acks=all to orders (partition 0) were refused 5 times from 10:02:00 to 10:02:09 UTC for want of "
+        "in-sync replicas: in sync was 1, required are 2. Whether these writes succeeded later is not in the material."
     )
-    head = "1 write with acks=all to orders (partition 0) was refused at 10:02:00 UTC for want of in-sync replicas."
+    head = (
+        "Writes with acks=all to orders (partition 0) were refused once at 10:02:00 UTC for want of in-sync replicas."
+    )
     once = {"refused_requests": 1}
     assert statement("under-min-isr", once, **place, once=True, taken=True, whole=True) == (
         f"{head} The producers sent them again until they were taken. "

@@ -35,7 +35,7 @@ def test_a_log_that_one_shape_of_line_fills():
 
 def test_a_record_over_a_limit_of_whom_the_error_does_not_say():
     record = {"rejected_records": 1, "largest_record_bytes": 2_000_000}
-    assert statement("oversize-record-rejected", record, client="app", place="unknown", until=at("10:05")) == (
+    assert statement("oversize-record-rejected", record, owner="app", place="unknown", until=at("10:05")) == (
         "1 record of app (up to 2.00 MB) was rejected: above a limit of the client (max.request.size, "
         "message.max.bytes) or of the broker: this error stands for either. The last failure was at 10:05:00 UTC."
     )

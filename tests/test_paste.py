@@ -164,7 +164,7 @@ TOO_LARGE = """\
 [2026-03-09 22:40:13,551] ERROR [tills|task-2] WorkerSourceTask{id=tills-2} failed to send record to tills:  (org.apache.kafka.connect.runtime.AbstractWorkerSourceTask)
 org.apache.kafka.common.errors.RecordTooLargeException: The message is 1573312 bytes when serialized which is larger than 1048576, which is the value of the max.request.size configuration.
 """  # noqa: E501 (lines as they are printed)
-KILLED = """\
+DIED = """\
 [2026-03-09 22:40:{},560] ERROR [tills|task-2] WorkerSourceTask{{id=tills-2}} Task threw an uncaught and unrecoverable exception. Task is being killed and will not recover until manually restarted (org.apache.kafka.connect.runtime.WorkerTask)
 org.apache.kafka.connect.errors.ConnectException: Unrecoverable exception from producer send callback
 \tat org.apache.kafka.connect.runtime.AbstractWorkerSourceTask.sendRecords(AbstractWorkerSourceTask.java:396)
@@ -175,11 +175,11 @@ Caused by: org.apache.kafka.common.errors.RecordTooLargeException: The message i
 @pytest.mark.parametrize(
     ("text", "records"),
     [
-        (TOO_LARGE + KILLED.format("13"), "1 record"),
-        (TOO_LARGE + KILLED.format("15"), "1 record"),
-        (TOO_LARGE * 2 + KILLED.format("13"), "2 records"),
+        (TOO_LARGE + DIED.format("13"), "1 record"),
+        (TOO_LARGE + DIED.format("15"), "1 record"),
+        (TOO_LARGE * 2 + DIED.format("13"), "2 records"),
         (TOO_LARGE * 2, "2 records"),
-        (KILLED.format("13"), "1 record"),
+        (DIED.format("13"), "1 record"),
     ],
 )
 def test_a_record_of_which_a_task_dies_is_one_and_the_death_is_told(tmp_path, text, records):
@@ -374,7 +374,7 @@ org.apache.kafka.common.errors.RecordTooLargeException: The message is 1573002 b
 def test_what_else_came_of_it_is_told_below_a_rule_and_what_to_do_about_it(tmp_path):
     told = rows(screen(tmp_path, KILLED))
     assert told["SAYS"].startswith("oversize-record-rejected: ")
-    assert "Task is being killed and will not recover until manually restarted" in told["SAYS"]
+    assert "A task of Kafka Connect failed. It does not run again until it is restarted. paste.txt:3" in told["SAYS"]
     assert told["NEXT"].startswith("Have the application split or divert such payloads")
 
 

@@ -297,7 +297,8 @@ def _rows(facts: Facts, filters: Sequence[str], ledgers: frozenset[str]) -> Iter
     whole = set()
     for sender, flows in by_sender.items():
         noted = {f.topic for f in flows if ledgers & dict(f.received).keys()}
-        wanted = [f for f in flows if f.topic in noted or (f.topic and any(matches(name, f.topic) for name in filters))]
+        told = [name for name in noted if name is None or not filters]
+        wanted = [f for f in flows if f.topic in told or (f.topic and any(matches(name, f.topic) for name in filters))]
         if wanted and len(wanted) == len(flows):
             whole.add(sender)
         else:

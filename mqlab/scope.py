@@ -136,6 +136,11 @@ def unread(facts: Facts) -> tuple[Coverage, ...]:
     return tuple(sorted(many, key=lambda c: (-c.lines, c.source)))
 
 
+def is_excerpt(facts: Facts) -> bool:
+    """So few lines that no log is there whole."""
+    return sum(c.lines for c in facts.coverage) < LONG
+
+
 def damaged(facts: Facts) -> tuple[str, ...]:
     """Files whose end is missing or damaged: what would show trouble may stand in there."""
     return tuple(source for source, lines in facts.unread.items() if lines == inf)

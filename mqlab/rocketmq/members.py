@@ -12,11 +12,13 @@ from itertools import groupby, zip_longest
 from math import inf
 
 from mqlab import words
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Episode, Facts, span
 from mqlab.memo import per_facts
+from mqlab.rocketmq.slots import REBALANCED
 from mqlab.shared.actors import base_name, folder
 from mqlab.shared.queues import OWN, TOGETHER, Member, Points, Snapshot, Stream, of_groups
 from mqlab.shared.restarts import CLOCKS, Restart, Round, runs
+from mqlab.sources import Role
 from mqlab.words import Text
 
 say = words.room("restarts")
@@ -27,7 +29,13 @@ EXPIRY = 130.0
 HEARTBEATS = 60.0
 """Two heartbeats of a client (heartbeatBrokerInterval 30000): by then each has connected to a broker that started, and
 every broker and client has heard of a change."""
+_SAID = "unregistered"
+"""How a connection ends that its client ends itself."""
+_CHANGES = ("update", "remove")
+"""What a broker does to a subscription where members differ; one that comes adds it, or says the same again."""
 _BROADCASTING = "BROADCASTING"
+NOT_LATEST = "not latest"
+"""Why a pull is refused whose subscription is newer than the one that the broker heard of."""
 NOT_ONLINE = "CODE: 206"
 """CONSUMER_NOT_ONLINE of ResponseCode."""
 
@@ -252,9 +260,53 @@ def _said_so(facts: Facts, process: Process, at: float) -> bool | None:
     _, client, place = process
     told = facts.near(at, CLOCKS, "consumer-disconnected")
     ends = {line.reason for line in told if line.client_id == client or (place and line.peer == place)}
-    return True if "unregistered" in ends else False if ends & {"closed", "expired"} else None
+    return True if _SAID in ends else False if ends & {"closed", "expired"} else None
 
 
 def _process(view: Stream, member: Member) -> Process:
     """An id with a number of its own is one process, whatever port it connects from; a listing tells ids only."""
     return (member.host, member.client_id, member.place if view.lasting and "#" not in member.client_id else "")
+
+
+def comes_with_a_change(facts: Facts, line: Episode) -> bool:
+    """What members print as they come and go: a pull before a heartbeat or after a good-bye, a queue's hand-over."""
+    if line.first_at is None:
+        return False
+    if line.kind == "offset-went-back":
+        return _near_a_change(facts, line.group, line, REBALANCED)
+    if line.kind in ("group-unknown", "not-in-group"):
+        return any(_is_of(line, e) for e in facts.of_kind("consumer-disconnected", "consumer-stopped"))
+    return line.kind == "subscription-missing" and line.reason == NOT_LATEST and _awaits_heartbeat(facts, line)
+
+
+def _is_of(line: Episode, end: Episode) -> bool:
+    """The *line* comes soon after a good-bye of its client, or of its group where it names no client."""
+    if end.kind == "consumer-stopped":
+        mine = end.source == line.source
+    else:
+        mine = end.reason == _SAID and line.client_id in (None, end.client_id) and line.group in (None, end.group)
+    late = (line.first_at or 0.0) - (end.first_at or 0.0)
+    return mine and -CLOCKS <= late <= HEARTBEATS
+
+
+def _near_a_change(facts: Facts, group: str | None, line: Episode, reach: float) -> bool:
+    """All of the *line* is near one at which members came, left or got other queues."""
+    changes = facts.of_kind("consumer-connected", "consumer-disconnected", "queues-allocated")
+    moments = [e.first_at for e in changes if e.group == group and e.first_at is not None]
+    told = [at for at in (line.first_at, line.last_at) if at is not None]
+    return all(any(abs(at - moment) <= reach for moment in moments) for at in told)
+
+
+def _awaits_heartbeat(facts: Facts, line: Episode) -> bool:
+    """A consumer that starts pulls before the heartbeat that tells the broker of its subscription, and is refused.
+
+    The broker's log shows all of them; a line of one client does not show whether it went on, and is one of those.
+    """
+    brokers = {c.source for c in facts.coverage if c.role is Role.BROKER_LOG}
+    refused = [e for e in facts.of_kind(line.kind) if e.reason == NOT_LATEST and e.source in brokers]
+    if line.source not in brokers:
+        return any(abs((e.first_at or 0.0) - (line.first_at or 0.0)) <= CLOCKS for e in refused)
+    since, until = span(at for e in refused if e.group == line.group for at in (e.first_at, e.last_at))
+    changed = any(e.group == line.group and e.reason in _CHANGES for e in facts.of_kind("subscription-changed"))
+    brief = since is not None and until is not None and until - since <= HEARTBEATS
+    return not changed and (brief or _near_a_change(facts, line.group, line, HEARTBEATS))

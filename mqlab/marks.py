@@ -49,6 +49,8 @@ _SAID = re.compile(
 )
 """How lines tell of one that have no level; what a program writes at INFO it takes to be in order."""
 _COUNT = re.compile(r"\w+[ =:]+#")
+_DUMP = re.compile(r"RemotingCommand \[.*")
+"""RocketMQ's requests as errors quote them: names and values of fields, no words about what went wrong."""
 WORDED = "worded-"
 """What the kind of lines begins with that nobody knows but whose words tell of a class (``wordings.toml``)."""
 OF_ANYTHING = ("long-pauses", "tool-error")
@@ -328,7 +330,7 @@ def worded(facts: Facts) -> Iterator[Mark]:
         ours = [
             s
             for s in told
-            if wording.search(s.sample or s.shape) and not (slug in _NO_WAY and _was_connected(facts, s))
+            if wording.search(_DUMP.sub("", s.sample or s.shape)) and not (slug in _NO_WAY and _was_connected(facts, s))
         ]
         if sum(s.lines for s in ours) >= (1 if is_excerpt(facts) else _AMONG):
             kind = say("worded")

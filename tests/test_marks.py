@@ -8,6 +8,7 @@ from facts_builder import at, episode, facts, log
 from mqlab.marks import of_events, worded
 from mqlab.mqtt.redeliveries import replays_not_told
 from mqlab.rows import Shape
+from mqlab.verdict import diagnose
 
 BROKER, CLIENT = "logs/broker-a/broker.log", "logs/clients/a/rocketmq_client.log"
 LOGS = [
@@ -129,6 +130,11 @@ def complaining(text, lines):
     [
         ("the scheduler was suspended", 3, ["worded-host-starved"]),
         ("the scheduler was suspended", 2, []),
+        ("it failed: RemotingCommand [code=11, extFields={topic=acl_log, subscription=credential}]", 9, []),
+        ("send request failed to 10.0.0.1:10911. Request: RemotingCommand [code=11, topic=redis]", 9,
+         ["worded-broker-unreachable"]),
+        ("template service: Read timed out", 9, ["worded-dependency-down"]),
+        ("pool of order_sync_mongo: failed", 9, []),
         ("it failed: suspendTimeoutMillis=15000, flag(B)=0", 9, []),
         ("RejectedExecutionException: event executor terminated", 9, []),
         ("rejected task: pool of 8 is busy", 9, ["worded-broker-overloaded"]),
@@ -147,3 +153,16 @@ def test_a_client_whose_deliveries_a_trace_notes_is_none_of_which_nothing_is_tol
     ]
     sent = episode("publish-sent", "10:01:00", "mosquitto.log", client_id="check", topic="$SYS/uptime", system="mqtt")
     assert replays_not_told(facts(MOSQUITTO, connects, sent)) == ("panel",)
+
+
+@pytest.mark.parametrize(("seen", "clear"), [(9, False), (2, True)])
+def test_no_class_is_clear_of_which_lines_of_a_whole_log_complain(seen, clear):
+    text = "template service: Read timed out"
+    shape = Shape("app.log", "WARN", text, seen, 100, at(100), at(160), 1, text)
+    expelled = [episode("member-expired", 10, "server.log", group="g", client_id="c", member_id="c-1")]
+    logs = [log("app.log", "application-log", lines=900), log("server.log", "kafka-broker-log", lines=900)]
+    told = diagnose(replace(facts(logs, expelled), shapes=(shape,)))
+    assert ("dependency-down" in told.clear, "dependency-down" in {n.incident for n in told.not_checked}) == (
+        clear,
+        not clear,
+    )

@@ -194,7 +194,7 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
     """Part of a start, a stop that nobody undid, or a group without members for a moment, or at the very end."""
     at = episode.first_at
     if at is None:
-        return False
+        return episode.kind == "tool-error" and _had_members_later(facts, episode)
     if episode.topic == "__cluster_metadata":  # Raft truncates only what no majority had
         return episode.kind == "log-truncated"
     if episode.kind == "offset-reset-to":  # Spark's driver looks for the ends of all queues at each trigger
@@ -253,6 +253,12 @@ def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
     had_members = any(group == episode.group and (when or at) < at for group, when in listed)
     is_last = _ends(facts, at) and (had_members or episode.kind != "tool-error")
     return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= BEHIND) or is_last
+
+
+def _had_members_later(facts: Facts, listing: Episode) -> bool:
+    """Of outputs without a clock: one further down in the same file lists members of the group."""
+    own = [p for p in facts.positions if (p.group, p.source) == (listing.group, listing.source)]
+    return any((p.client_id or p.member_id) and (p.line or 0) > (listing.first.line or 0) for p in own)
 
 
 def _came_again(facts: Facts, join: Episode, at: float) -> bool:

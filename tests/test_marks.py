@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from facts_builder import at, episode, facts, log
 
+from mqlab.facts import Position
 from mqlab.marks import of_events, worded
 from mqlab.mqtt.redeliveries import replays_not_told
 from mqlab.rows import Shape
@@ -88,6 +89,21 @@ REFUSED = lines("subscription-missing", "10:02:01", "10:05:01", "10:09:30", reas
 )  # fmt: skip
 def test_a_pull_before_the_heartbeat_of_a_member_that_comes_is_no_mismatch_whenever_it_comes(rows, signs):
     assert sorted(kinds(LOGS, *rows)) == signs
+
+
+def listed(line, member):
+    """A row of a listing that has no clock."""
+    place = ("terminal.txt", line, "billing orders 0")
+    return Position(None, "billing", "orders", "0", 9, 9, None, member, None, None, *place)
+
+
+@pytest.mark.parametrize(
+    ("later", "signs"), [("a-1", []), (None, ["tool-error: has no active members"])], ids=["back", "never seen again"]
+)
+def test_a_group_that_one_listing_without_a_clock_shows_empty_is_not_away_where_a_later_one_lists_members(later, signs):
+    told = {"group": "billing", "reason": "Consumer group 'billing' has no active members."}
+    empty = episode("tool-error", None, "terminal.txt", line=20, **told)
+    assert kinds(listed(5, "a-0"), empty, listed(22, None), listed(40, later)) == signs
 
 
 MOSQUITTO = log("mosquitto.log", "mosquitto-log", first="10:00:00", last="10:20:00", lines=900)

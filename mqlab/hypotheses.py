@@ -39,8 +39,9 @@ from mqlab.marks import (
 )
 from mqlab.mqtt.ruled_out import MISSING, ruled_out
 from mqlab.plugins import remembered
-from mqlab.scope import RULES, anything, broker_products, is_excerpt
+from mqlab.scope import RULES, anything, broker_products
 from mqlab.shared.benign_lines import STARTS
+from mqlab.shared.reach import is_excerpt
 from mqlab.sources import Role
 from mqlab.symptoms.unexplained import UNHEARD, Symptom, explained, trouble
 from mqlab.traces import traces

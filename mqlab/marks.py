@@ -21,10 +21,10 @@ from mqlab.mqtt import ends
 from mqlab.plugins import remembered
 from mqlab.rocketmq.members import comes_with_a_change
 from mqlab.rows import Shape
-from mqlab.scope import is_excerpt
 from mqlab.shared.actors import log_end
 from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
 from mqlab.shared.queues import lag
+from mqlab.shared.reach import is_excerpt
 from mqlab.shared.working import CONNECTED
 from mqlab.symptoms.deaths import deaths
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
@@ -215,12 +215,10 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
     return episode.kind in _EMPTY and _is_over(facts, episode, at)
 
 
-def _is_no_rollout(facts: Facts, stop: Episode) -> bool:
+def _is_no_rollout(facts: Facts, stop: Episode, at: float) -> bool:
     """A stop at the end of the material, or of the only broker that stopped, and came back in the same version."""
-    at = stop.first_at
-    if at is None:
-        return False
-    later = [e for e in facts.of_kind("broker-starting") if e.source == stop.source and (e.first_at or 0.0) >= at]
+    starts = [e for e in facts.of_kind("broker-starting") if e.source == stop.source]
+    later = [e for e in starts if e.first_at is not None and e.first_at >= at]
     if not later:
         return _ends(facts, at)
     alone = {e.source for e in facts.of_kind("broker-stopping")} == {stop.source}
@@ -231,8 +229,8 @@ def _was_to_come(facts: Facts, episode: Episode) -> bool:
     """What members print as they come and go, a single broker's restart, or a query while its broker was gone."""
     if episode.kind == "tool-error":
         return any(one.holds(episode.first_at) for one in deaths(facts))
-    if episode.kind == "broker-stopping":
-        return _is_no_rollout(facts, episode)
+    if episode.kind == "broker-stopping" and episode.first_at is not None:
+        return _is_no_rollout(facts, episode, episode.first_at)
     return comes_with_a_change(facts, episode)
 
 

@@ -16,6 +16,7 @@ from mqlab.mqtt.brokers import KNOWN
 from mqlab.plugins import Named
 from mqlab.rows import Coverage
 from mqlab.shared import actors
+from mqlab.shared.reach import LONG
 from mqlab.sources import Role
 from mqlab.units import is_dateless
 from mqlab.words import Text
@@ -23,9 +24,6 @@ from mqlab.words import Text
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 say = words.room("scope")
 _BEYOND = frozenset({("scope", "material"), ("scope", "no-rule"), ("scope", "no-rule-on")})
-LONG = 100
-"""Lines from which a file that nobody understands is more than somebody's notes or a configuration, and from which
-material is more than an excerpt."""
 LEAST = 10
 """Lines of logs that mosquitto, which says least, prints as it starts and a client comes: fewer are an excerpt."""
 WATCHED = 60.0
@@ -134,11 +132,6 @@ def unread(facts: Facts) -> tuple[Coverage, ...]:
     lines = sum(c.lines for c in facts.coverage)
     many = [c for c in facts.coverage if c.format == "unrecognised" and c.lines >= max(LONG, PART * lines)]
     return tuple(sorted(many, key=lambda c: (-c.lines, c.source)))
-
-
-def is_excerpt(facts: Facts) -> bool:
-    """So few lines that no log is there whole."""
-    return sum(c.lines for c in facts.coverage) < LONG
 
 
 def damaged(facts: Facts) -> tuple[str, ...]:

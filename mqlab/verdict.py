@@ -22,6 +22,7 @@ from mqlab.narrowing import narrowed
 from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
 from mqlab.repairs import after_its_end, with_repairs
 from mqlab.rows import Coverage, Passage
+from mqlab.shared.reach import is_excerpt
 from mqlab.sources import COPY
 from mqlab.symptoms import change_points
 from mqlab.symptoms.deaths import deaths
@@ -145,7 +146,7 @@ def _without_doubted(facts: Facts, results: dict[str, Result], maybe: Collection
     doubted = {slug for slug in results.keys() & maybe if not (results[slug].findings or results[slug].missing)}
     complained = {mark.kind.removeprefix(WORDED) for mark in worded(facts)}
     doubted |= {slug for slug in results.keys() & complained if _is_clear(results[slug])}
-    part = scope.is_excerpt(facts)
+    part = is_excerpt(facts)
     open_ = {slug: say("doubted", because=results[slug].rejected) for slug in doubted}
     return results | {slug: Result(missing=INCIDENTS[slug].needs if part else (open_[slug],)) for slug in doubted}
 

@@ -31,7 +31,9 @@ HEARTBEATS = 60.0
 every broker and client has heard of a change."""
 _SAID = "unregistered"
 """How a connection ends that its client ends itself."""
-_CHANGES = ("update", "remove")
+_CHANGES = ("consumer-connected", "consumer-disconnected", "queues-allocated")
+"""Events at which members come, leave or get other queues."""
+_DIFFER = ("update", "remove")
 """What a broker does to a subscription where members differ; one that comes adds it, or says the same again."""
 _BROADCASTING = "BROADCASTING"
 NOT_LATEST = "not latest"
@@ -273,28 +275,24 @@ def comes_with_a_change(facts: Facts, line: Episode) -> bool:
     if line.first_at is None:
         return False
     if line.kind == "offset-went-back":
-        return _near_a_change(facts, line.group, line, REBALANCED)
+        return _near_a_change(facts, line, REBALANCED)
     if line.kind in ("group-unknown", "not-in-group"):
-        return any(_is_of(line, e) for e in facts.of_kind("consumer-disconnected", "consumer-stopped"))
+        middle, reach = line.first_at - (HEARTBEATS - CLOCKS) / 2, (HEARTBEATS + CLOCKS) / 2
+        return any(_is_of(line, e) for e in facts.near(middle, reach, "consumer-disconnected", "consumer-stopped"))
     return line.kind == "subscription-missing" and line.reason == NOT_LATEST and _awaits_heartbeat(facts, line)
 
 
 def _is_of(line: Episode, end: Episode) -> bool:
-    """The *line* comes soon after a good-bye of its client, or of its group where it names no client."""
+    """The *end* is a good-bye of the *line*'s client, or of its group where it names no client."""
     if end.kind == "consumer-stopped":
-        mine = end.source == line.source
-    else:
-        mine = end.reason == _SAID and line.client_id in (None, end.client_id) and line.group in (None, end.group)
-    late = (line.first_at or 0.0) - (end.first_at or 0.0)
-    return mine and -CLOCKS <= late <= HEARTBEATS
+        return end.source == line.source
+    return end.reason == _SAID and line.client_id in (None, end.client_id) and line.group in (None, end.group)
 
 
-def _near_a_change(facts: Facts, group: str | None, line: Episode, reach: float) -> bool:
+def _near_a_change(facts: Facts, line: Episode, reach: float) -> bool:
     """All of the *line* is near one at which members came, left or got other queues."""
-    changes = facts.of_kind("consumer-connected", "consumer-disconnected", "queues-allocated")
-    moments = [e.first_at for e in changes if e.group == group and e.first_at is not None]
-    told = [at for at in (line.first_at, line.last_at) if at is not None]
-    return all(any(abs(at - moment) <= reach for moment in moments) for at in told)
+    near = [facts.near(at, reach, *_CHANGES) for at in (line.first_at, line.last_at) if at is not None]
+    return all(any(e.group == line.group for e in changes) for changes in near)
 
 
 def _awaits_heartbeat(facts: Facts, line: Episode) -> bool:
@@ -305,8 +303,8 @@ def _awaits_heartbeat(facts: Facts, line: Episode) -> bool:
     brokers = {c.source for c in facts.coverage if c.role is Role.BROKER_LOG}
     refused = [e for e in facts.of_kind(line.kind) if e.reason == NOT_LATEST and e.source in brokers]
     if line.source not in brokers:
-        return any(abs((e.first_at or 0.0) - (line.first_at or 0.0)) <= CLOCKS for e in refused)
+        return any(e in refused for e in facts.near(line.first_at or inf, CLOCKS, line.kind))
     since, until = span(at for e in refused if e.group == line.group for at in (e.first_at, e.last_at))
-    changed = any(e.group == line.group and e.reason in _CHANGES for e in facts.of_kind("subscription-changed"))
+    changed = any(e.group == line.group and e.reason in _DIFFER for e in facts.of_kind("subscription-changed"))
     brief = since is not None and until is not None and until - since <= HEARTBEATS
-    return not changed and (brief or _near_a_change(facts, line.group, line, HEARTBEATS))
+    return not changed and (brief or _near_a_change(facts, line, HEARTBEATS))

@@ -39,8 +39,9 @@ from mqlab.marks import (
 )
 from mqlab.mqtt.ruled_out import MISSING, ruled_out
 from mqlab.plugins import remembered
-from mqlab.scope import LONG, RULES, anything, broker_products
+from mqlab.scope import RULES, anything, broker_products
 from mqlab.shared.benign_lines import STARTS
+from mqlab.shared.reach import is_excerpt
 from mqlab.sources import Role
 from mqlab.symptoms.unexplained import UNHEARD, Symptom, explained, trouble
 from mqlab.traces import traces
@@ -237,11 +238,6 @@ def _points_to_harm(mark: Mark) -> bool:
     """What happened, and no error of few lines, is a sign of one class only, and that is none of the harmless ones."""
     own = [incident for slug, incident in INCIDENTS.items() if mark.kind in signs(slug)]
     return len(own) == 1 and not own[0].benign and not mark.kind.startswith(PREFIX)
-
-
-def is_excerpt(facts: Facts) -> bool:
-    """So few lines that no log is there whole."""
-    return sum(c.lines for c in facts.coverage) < LONG
 
 
 def _noticed(facts: Facts, findings: Sequence[Finding], others: int, systems: frozenset[str]) -> Iterator[_Ranked]:

@@ -13,19 +13,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.facts import Episode, Facts, span
+from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence, Finding, Result
 from mqlab.kafka.lives import lives
 from mqlab.known_errors import PREFIX, KnownError, known_errors, of_class, words
 from mqlab.mqtt import ends
 from mqlab.plugins import remembered
-from mqlab.rocketmq.members import HEARTBEATS
+from mqlab.rocketmq.members import comes_with_a_change
 from mqlab.rows import Shape
 from mqlab.shared.actors import log_end
 from mqlab.shared.benign_lines import RESTART, STARTING, Starts, remark, starts
 from mqlab.shared.queues import lag
+from mqlab.shared.reach import is_excerpt
 from mqlab.shared.working import CONNECTED
-from mqlab.sources import Role
 from mqlab.symptoms.deaths import deaths
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
 from mqlab.wordings import wordings
@@ -49,6 +49,8 @@ _SAID = re.compile(
 )
 """How lines tell of one that have no level; what a program writes at INFO it takes to be in order."""
 _COUNT = re.compile(r"\w+[ =:]+#")
+_DUMP = re.compile(r"RemotingCommand \[.*")
+"""RocketMQ's requests as errors quote them: names and values of fields, no words about what went wrong."""
 WORDED = "worded-"
 """What the kind of lines begins with that nobody knows but whose words tell of a class (``wordings.toml``)."""
 OF_ANYTHING = ("long-pauses", "tool-error")
@@ -62,12 +64,13 @@ _AGAIN = {
 """Events that every failover, restart or new member brings once or twice, and from how many on they are a sign."""
 _FEW = 3
 """Part of all records from which once is enough: nobody copies what every restart brings out of a whole log."""
+_AMONG = 3
+"""Lines of a whole log from which what their words suggest is a sign: one or two are among thousands by chance.
+Judgement, no default behind it."""
 _PASTE = 20
 """Records of what somebody copied by hand: he left out what does not matter."""
 _FAILOVER = ("coordinator-lost", "no-controller")
 """Events that a start prints until somebody leads."""
-_NOT_LATEST = "not latest"
-"""Why a pull is refused whose subscription is newer than the one that the broker heard of."""
 _STOPPED = ("log-truncated", "replica-fetch-failed")
 """Events that follow where a broker is stopped in good order, and others lead on meanwhile."""
 _SPARK = re.compile(r"spark-kafka-source-.*-driver-\d+$")
@@ -191,7 +194,7 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
     """Part of a start, a stop that nobody undid, or a group without members for a moment, or at the very end."""
     at = episode.first_at
     if at is None:
-        return False
+        return episode.kind == "tool-error" and _had_members_later(facts, episode)
     if episode.topic == "__cluster_metadata":  # Raft truncates only what no majority had
         return episode.kind == "log-truncated"
     if episode.kind == "offset-reset-to":  # Spark's driver looks for the ends of all queues at each trigger
@@ -212,25 +215,23 @@ def _passes(facts: Facts, begun: Starts, episode: Episode) -> bool:
     return episode.kind in _EMPTY and _is_over(facts, episode, at)
 
 
+def _is_no_rollout(facts: Facts, stop: Episode, at: float) -> bool:
+    """A stop at the end of the material, or of the only broker that stopped, and came back in the same version."""
+    starts = [e for e in facts.of_kind("broker-starting") if e.source == stop.source]
+    later = [e for e in starts if e.first_at is not None and e.first_at >= at]
+    if not later:
+        return _ends(facts, at)
+    alone = {e.source for e in facts.of_kind("broker-stopping")} == {stop.source}
+    return alone and later[0].reason is not None and later[0].reason == stop.reason
+
+
 def _was_to_come(facts: Facts, episode: Episode) -> bool:
-    """A pull before the first heartbeat, or a query that failed while its broker had died and was not back."""
+    """What members print as they come and go, a single broker's restart, or a query while its broker was gone."""
     if episode.kind == "tool-error":
         return any(one.holds(episode.first_at) for one in deaths(facts))
-    return _awaits_heartbeat(facts, episode)
-
-
-def _awaits_heartbeat(facts: Facts, episode: Episode) -> bool:
-    """A consumer that starts pulls before the heartbeat that tells the broker of its subscription, and is refused.
-
-    The broker's log shows all of them; a line of one client does not show whether it went on.
-    """
-    brokers = {c.source for c in facts.coverage if c.role is Role.BROKER_LOG}
-    if episode.kind != "subscription-missing" or episode.reason != _NOT_LATEST or episode.source not in brokers:
-        return False
-    missing = [e for e in facts.of_kind(episode.kind) if (e.group, e.reason) == (episode.group, episode.reason)]
-    since, until = span(at for e in missing for at in (e.first_at, e.last_at))
-    changed = any(e.group == episode.group for e in facts.of_kind("subscription-changed"))
-    return not changed and since is not None and until is not None and until - since <= HEARTBEATS
+    if episode.kind == "broker-stopping" and episode.first_at is not None:
+        return _is_no_rollout(facts, episode, episode.first_at)
+    return comes_with_a_change(facts, episode)
 
 
 def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
@@ -250,6 +251,12 @@ def _is_over(facts: Facts, episode: Episode, at: float) -> bool:
     had_members = any(group == episode.group and (when or at) < at for group, when in listed)
     is_last = _ends(facts, at) and (had_members or episode.kind != "tool-error")
     return bool(joined) or any(p.member_id for p in own) or bool(own and waiting <= BEHIND) or is_last
+
+
+def _had_members_later(facts: Facts, listing: Episode) -> bool:
+    """Of outputs without a clock: one further down in the same file lists members of the group."""
+    own = [p for p in facts.positions if (p.group, p.source) == (listing.group, listing.source)]
+    return any((p.client_id or p.member_id) and (p.line or 0) > (listing.first.line or 0) for p in own)
 
 
 def _came_again(facts: Facts, join: Episode, at: float) -> bool:
@@ -327,9 +334,9 @@ def worded(facts: Facts) -> Iterator[Mark]:
         ours = [
             s
             for s in told
-            if wording.search(s.sample or s.shape) and not (slug in _NO_WAY and _was_connected(facts, s))
+            if wording.search(_DUMP.sub("", s.sample or s.shape)) and not (slug in _NO_WAY and _was_connected(facts, s))
         ]
-        if ours:
+        if sum(s.lines for s in ours) >= (1 if is_excerpt(facts) else _AMONG):
             kind = say("worded")
             text = say("complaints", lines=sum(s.lines for s in ours), shape=ours[0].shape.strip()[:80])
             places = tuple(Evidence(s.source, s.first_line, s.sample or s.shape, kind) for s in ours[:LINES])

@@ -16,6 +16,7 @@ from mqlab.mqtt.brokers import KNOWN
 from mqlab.plugins import Named
 from mqlab.rows import Coverage
 from mqlab.shared import actors
+from mqlab.shared.reach import LONG
 from mqlab.sources import Role
 from mqlab.units import is_dateless
 from mqlab.words import Text
@@ -23,9 +24,6 @@ from mqlab.words import Text
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 say = words.room("scope")
 _BEYOND = frozenset({("scope", "material"), ("scope", "no-rule"), ("scope", "no-rule-on")})
-LONG = 100
-"""Lines from which a file that nobody understands is more than somebody's notes or a configuration, and from which
-material is more than an excerpt."""
 LEAST = 10
 """Lines of logs that mosquitto, which says least, prints as it starts and a client comes: fewer are an excerpt."""
 WATCHED = 60.0

@@ -15,13 +15,14 @@ from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Result, Severity
 from mqlab.hypotheses import Hypothesis
 from mqlab.logs import explosion
-from mqlab.marks import complaints
+from mqlab.marks import WORDED, complaints, worded
 from mqlab.mqtt.chain import ways
 from mqlab.mqtt.chain_apart import explained
 from mqlab.narrowing import narrowed
 from mqlab.precedence import as_seen, ended_by, ordered, ordered_by_weight
 from mqlab.repairs import after_its_end, with_repairs
 from mqlab.rows import Coverage, Passage
+from mqlab.shared.reach import is_excerpt
 from mqlab.sources import COPY
 from mqlab.symptoms import change_points
 from mqlab.symptoms.deaths import deaths
@@ -54,7 +55,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     findings = ordered_by_weight([after_its_end(f) for f in sure])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     verdict = _weighed(_verdict(findings, left, facts, results), findings, left, facts, results)
-    results = _without_doubted(facts, results, verdict.hypotheses)
+    results = _without_doubted(facts, results, {h.incident for h in verdict.hypotheses})
     whole = Diagnosis(
         version=__version__,
         material=material,
@@ -137,14 +138,15 @@ def _without_withdrawn(
     return results | {slug: Result(missing=INCIDENTS[slug].needs) for slug in gone}
 
 
-def _without_doubted(facts: Facts, results: dict[str, Result], maybe: Sequence[Hypothesis]) -> dict[str, Result]:
-    """*results* in which no class is clear or ruled out that it *maybe* is.
+def _without_doubted(facts: Facts, results: dict[str, Result], maybe: Collection[str]) -> dict[str, Result]:
+    """*results* in which no class is clear or ruled out that it *maybe* is, and none clear of which lines complain.
 
     Of an excerpt it needs the rest; else its rule read what it needs, and a sign is there all the same.
     """
-    doubted = {h.incident for h in maybe if h.incident in results}
-    doubted = {slug for slug in doubted if not (results[slug].findings or results[slug].missing)}
-    part = hypotheses.is_excerpt(facts)
+    doubted = {slug for slug in results.keys() & maybe if not (results[slug].findings or results[slug].missing)}
+    complained = {mark.kind.removeprefix(WORDED) for mark in worded(facts)}
+    doubted |= {slug for slug in results.keys() & complained if _is_clear(results[slug])}
+    part = is_excerpt(facts)
     open_ = {slug: say("doubted", because=results[slug].rejected) for slug in doubted}
     return results | {slug: Result(missing=INCIDENTS[slug].needs if part else (open_[slug],)) for slug in doubted}
 

@@ -50,6 +50,23 @@ def test_the_key_is_the_column_that_differs_from_message_to_message(header, row,
     assert told(table(header, row), "sink-processed.csv")[0].get("key") == key
 
 
+def test_a_journal_of_what_was_created_and_answered_tells_what_was_acknowledged_with_its_offset_or_why_not():
+    def row(n):
+        outcome = "failed,,InvalidRecordException" if n % 3 == 0 else f"ok,0,{n}"
+        return f"2026-11-28T08:34:{n:02}.527Z,2026-11-28T08:34:{n:02}.537Z,clk-{n},425,{outcome}"
+
+    text = table("created,answered,id,bytes,status,partition,offset_or_reason", row)
+    columns, role = told(text, "web-journal.csv")
+    assert (format_of(text, "web-journal.csv"), role) == ("ledger-csv", "acked")
+    assert columns == {"time": "1", "key": "2", "bytes": "3", "status": "4", "queue": "5", "offset": "6"}
+
+
+@pytest.mark.parametrize("header", ["created,answered,ticket_id,agent", "created,answered,owner,title"])
+def test_a_table_of_what_people_answer_acknowledges_nothing(header):
+    rows = table(header, lambda n: f"2026-11-28T08:34:{n:02}.527Z,2026-11-28T09:34:{n:02}.537Z,T-{n},Ann")
+    assert told(rows, "helpdesk.csv")[1] is None
+
+
 def test_keys_differ_within_each_role():
     def row(n):
         return f"{moment(n)},acked,B{n // 2},0,{n}" if n % 2 else f"{moment(n)},sent,B{n // 2},,"

@@ -23,6 +23,7 @@ from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity
 from mqlab.groups.membership import (
     Capacity,
     capacity,
+    changed,
     disturbed,
     handling,
     is_kafka,
@@ -119,7 +120,7 @@ def _of_rise(facts: Facts, place: Place, queues: Mapping[str, Points], rise: Str
         stayed = say("stayed", seconds=calm.seconds, messages=calm.grown, **said)
         return Result(missing=(say("no-calm", group=group),), seen=stayed)
     if calm is None or not _matters(calm) or mostly_elsewhere:
-        if place.queues:  # a change of members keeps all partitions from being read, not some of them
+        if place.queues or not changed(facts, group, rise):  # a change of members keeps all partitions from being read
             return Result(missing=(say("no-calm", group=group),), seen=say("rose", messages=rise.grown, **said))
         return Result(rejected=say("changing", **said))
     if kafka and _burst(queues, calm):
@@ -186,11 +187,12 @@ def _group_finding(
     agrees = not place.queues if able is None else _near(able.messages_per_second, done)
     points, (begin, end) = totals(queues), _own(all_of_it, rise)
     ongoing = end >= points[-1][0]
+    fell = next((at for at, _, _ in points if at > all_of_it.until), end)
     return finding(
         INCIDENT,
         f"{place.group}/{place.topic}",
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (begin, None if ongoing else left_at(facts, place.group, rise, all_of_it) or end),
+        (begin, None if ongoing else left_at(facts, place.group, rise, all_of_it, fell) or end),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         slots={

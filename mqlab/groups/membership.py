@@ -25,7 +25,7 @@ from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.memo import per_facts
 from mqlab.rocketmq import members as rocketmq_members
 from mqlab.rocketmq.members import NOT_ONLINE
-from mqlab.rocketmq.slots import SETTLING
+from mqlab.rocketmq.slots import REBALANCED, SETTLING
 from mqlab.rows import Batch
 from mqlab.shared.lag import Stretch, stretch_between
 from mqlab.shared.queues import TOGETHER, Points, Stream, spread
@@ -169,10 +169,18 @@ def steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch
     return [stretch_between(queues, since, until) for since, until in ordered if until > since]
 
 
-def left_at(facts: Facts, group: str, calm: Stretch, rise: Stretch) -> float | None:
+def changed(facts: Facts, group: str, rise: Stretch) -> bool:
+    """Members came or went in the rise."""
+    moments = [part for view in streams(facts, group) for part in _changes(view)]
+    moments += [(r.started, r.started + SETTLING) for r in history(facts, group)] if is_kafka(facts, group) else []
+    return any(since <= rise.until and until - SETTLING > rise.since for since, until in moments)
+
+
+def left_at(facts: Facts, group: str, calm: Stretch, rise: Stretch, fell: float) -> float | None:
     """When the members of the *calm* part left, where no others settled in the rest of the rise; else None.
 
-    Until others have settled, lag rises since nobody consumes.
+    Until others have settled, lag rises since nobody consumes. Between the last reading of the rise and the next, at
+    which it *fell*, it may have gone on until they left.
     """
     if any(until > since >= calm.until for since, until in _calm(facts, group, rise)):
         return None
@@ -180,7 +188,7 @@ def left_at(facts: Facts, group: str, calm: Stretch, rise: Stretch) -> float | N
         (not view.lasting, max(at, calm.until))
         for view in streams(facts, group)
         for at, after in _changes(view)
-        if calm.until <= after - SETTLING <= rise.until
+        if calm.until <= after - SETTLING <= min(rise.until + SETTLING, max(fell, rise.until))
     ]
     return min(changes, default=(True, None))[1]
 
@@ -211,9 +219,13 @@ def interrupted(facts: Facts, group: str, since: float, until: float) -> list[Re
 
 
 def _same(view: Stream, rise: Stretch) -> Iterator[Part]:
-    """Times within the rise in which *view* saw the same members; a list of connections only from one to the next."""
+    """Times within the rise in which *view* saw the same members; a list of connections only from one to the next.
+
+    Who had rebalanced before the lag rose from its usual low has settled.
+    """
     for run, _, seen in view.runs(lambda snapshot: snapshot.ids):
-        settled = run[0].at + (SETTLING if run[0] is not view.snapshots[0] else 0.0)
+        fresh = run[0] is not view.snapshots[0] and run[0].at + REBALANCED > rise.since
+        settled = run[0].at + (SETTLING if fresh else 0.0)
         if run[0].members:
             yield max(settled, rise.since), min(seen, rise.until)
 

@@ -134,6 +134,8 @@ after a restart. What a device or a customer is called comes again: with two mes
 _SCOPE = ("role", "topic", "group", "party")
 _STAGES = re.compile(r"(?i)kind|state|type|status")
 """Names of columns that may hold roles, but other things too."""
+_ANSWERED = re.compile(r"(?i)answered")
+"""A moment that only a broker's answer makes one of an acknowledgement: people answer, too."""
 _FIRST_WORD = re.compile(r"(?i)([a-z]+)(?:_|$)")
 ID = re.compile(r"(?i:(?:^|.*[_ .-])(?:id|key|number|num|nr|no|uuid|guid))|.*[a-z0-9](?:I[dD]|Key|Number|No|Nr)")
 NO_KEY = re.compile(
@@ -186,6 +188,8 @@ def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Nam
         found["key"] = key
     staged = "role" in found and all(map(role_of, filter(None, cells[found["role"]])))
     placed = {"queue", "offset"} <= found.keys() or ("place" in found and "offset" in found)
+    if not placed and role_in(file) is None and any(_ANSWERED.fullmatch(names[n]) for n in moments):
+        role, told = None, None
     apart = placed or _is_told_apart(names, cells, found)
     dated = any(
         field_of(name) == "time" and all_match(_DATED, column) for name, column in zip(names, cells, strict=True)

@@ -14,7 +14,10 @@ from typing import NamedTuple
 FIELDS = ("time", "topic", "broker", "queue", "offset", "key", "message", "status", "dup", "again", "group", "party",
           "bytes", "role", "place", "qos", "retained")  # fmt: skip
 """Facts of a message, in the order of a layout's columns."""
-_NAMED_ROLES = "sent|acked|failed|received|consumed|processed|committed|handled|produced|published|delivered|done|seen"
+_NAMED_ROLES = (
+    "sent|acked|failed|received|consumed|processed|committed|handled|produced|published|delivered|done|seen"
+    "|created|answered"
+)
 MOMENT = (
     r"(?:ts|time|timestamp|date|datetime|at|when)(?:_ms|_utc)?|[a-z]\w*_(?:utc|ms|at|ts|time)|@timestamp"
     rf"|{_NAMED_ROLES}"
@@ -22,7 +25,7 @@ MOMENT = (
 NAMES = {
     "topic": "(?:kafka_)?topic|topic_?name", "broker": "broker|broker_?name",
     "queue": "queue_?id|queue|(?:kafka_)?partition|partition_?id|part",
-    "offset": "queue_?offset|(?:kafka_)?offset|record_?offset|pos|position", "place": "topic_?partition",
+    "offset": r"queue_?offset|(?:kafka_)?offset(?:_or_\w+)?|record_?offset|pos|position", "place": "topic_?partition",
     "key": "key|id|msg_?key|message_?key|record_?key|message_?id|event_?id|order_?id|uuid|seq",
     "message": "msg_?id", "status": "status|result|reason|error|outcome", "dup": "dup|duplicate",
     "again": "reconsume|reconsume_?times", "group": "group|group_?id|consumer_?group",
@@ -38,7 +41,8 @@ WORDS = {
     "process": "processed", "commit": "committed", "acks": "acked", "done": "processed", "handed": "processed",
     "failures": "failed", "errors": "failed", "rejected": "failed", "pub": "sent", "publish": "sent", "tx": "sent",
     "out": "sent", "sub": "received", "rx": "received", "in": "received", "seen": "received", "got": "received",
-    "recv": "received", "puback": "acked", "stored": "processed", "saved": "processed", "written": "processed",
+    "recv": "received", "puback": "acked", "answered": "acked", "stored": "processed", "saved": "processed",
+    "written": "processed",
     "inserted": "processed", "persisted": "processed", "indexed": "processed",
 }  # fmt: skip
 """Other words for roles."""

@@ -250,7 +250,7 @@ def never_seen_to_subscribe(facts: Facts) -> tuple[str, ...]:
 
 def replays_not_told(facts: Facts) -> tuple[str, ...]:
     """Clients that subscribed again and again, and of which nothing tells what came to them."""
-    noted = {ledger.client for ledger in subscribers(facts)} | set(accounting.went_out(facts, "retained"))
+    noted = {ledger.client for ledger in subscribers(facts)} | {e.client_id for e in facts.of_kind("publish-sent")}
     if facts.named("mqtt.publish_sent"):
         return ()
     told = {e.client_id or client_of(facts, e.source) for e in facts.of_kind("client-connected", "client-subscribed")}

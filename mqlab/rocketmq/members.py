@@ -12,11 +12,13 @@ from itertools import groupby, zip_longest
 from math import inf
 
 from mqlab import words
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Episode, Facts, span
 from mqlab.memo import per_facts
+from mqlab.rocketmq.slots import REBALANCED
 from mqlab.shared.actors import base_name, folder
 from mqlab.shared.queues import OWN, TOGETHER, Member, Points, Snapshot, Stream, of_groups
 from mqlab.shared.restarts import CLOCKS, Restart, Round, runs
+from mqlab.sources import Role
 from mqlab.words import Text
 
 say = words.room("restarts")
@@ -27,7 +29,15 @@ EXPIRY = 130.0
 HEARTBEATS = 60.0
 """Two heartbeats of a client (heartbeatBrokerInterval 30000): by then each has connected to a broker that started, and
 every broker and client has heard of a change."""
+_SAID = "unregistered"
+"""How a connection ends that its client ends itself."""
+_CHANGES = ("consumer-connected", "consumer-disconnected", "queues-allocated")
+"""Events at which members come, leave or get other queues."""
+_DIFFER = ("update", "remove")
+"""What a broker does to a subscription where members differ; one that comes adds it, or says the same again."""
 _BROADCASTING = "BROADCASTING"
+NOT_LATEST = "not latest"
+"""Why a pull is refused whose subscription is newer than the one that the broker heard of."""
 NOT_ONLINE = "CODE: 206"
 """CONSUMER_NOT_ONLINE of ResponseCode."""
 
@@ -252,9 +262,49 @@ def _said_so(facts: Facts, process: Process, at: float) -> bool | None:
     _, client, place = process
     told = facts.near(at, CLOCKS, "consumer-disconnected")
     ends = {line.reason for line in told if line.client_id == client or (place and line.peer == place)}
-    return True if "unregistered" in ends else False if ends & {"closed", "expired"} else None
+    return True if _SAID in ends else False if ends & {"closed", "expired"} else None
 
 
 def _process(view: Stream, member: Member) -> Process:
     """An id with a number of its own is one process, whatever port it connects from; a listing tells ids only."""
     return (member.host, member.client_id, member.place if view.lasting and "#" not in member.client_id else "")
+
+
+def comes_with_a_change(facts: Facts, line: Episode) -> bool:
+    """What members print as they come and go: a pull before a heartbeat or after a good-bye, a queue's hand-over."""
+    if line.first_at is None:
+        return False
+    if line.kind == "offset-went-back":
+        return _near_a_change(facts, line, REBALANCED)
+    if line.kind in ("group-unknown", "not-in-group"):
+        middle, reach = line.first_at - (HEARTBEATS - CLOCKS) / 2, (HEARTBEATS + CLOCKS) / 2
+        return any(_is_of(line, e) for e in facts.near(middle, reach, "consumer-disconnected", "consumer-stopped"))
+    return line.kind == "subscription-missing" and line.reason == NOT_LATEST and _awaits_heartbeat(facts, line)
+
+
+def _is_of(line: Episode, end: Episode) -> bool:
+    """The *end* is a good-bye of the *line*'s client, or of its group where it names no client."""
+    if end.kind == "consumer-stopped":
+        return end.source == line.source
+    return end.reason == _SAID and line.client_id in (None, end.client_id) and line.group in (None, end.group)
+
+
+def _near_a_change(facts: Facts, line: Episode, reach: float) -> bool:
+    """All of the *line* is near one at which members came, left or got other queues."""
+    near = [facts.near(at, reach, *_CHANGES) for at in (line.first_at, line.last_at) if at is not None]
+    return all(any(e.group == line.group for e in changes) for changes in near)
+
+
+def _awaits_heartbeat(facts: Facts, line: Episode) -> bool:
+    """A consumer that starts pulls before the heartbeat that tells the broker of its subscription, and is refused.
+
+    The broker's log shows all of them; a line of one client does not show whether it went on, and is one of those.
+    """
+    brokers = {c.source for c in facts.coverage if c.role is Role.BROKER_LOG}
+    refused = [e for e in facts.of_kind(line.kind) if e.reason == NOT_LATEST and e.source in brokers]
+    if line.source not in brokers:
+        return any(e in refused for e in facts.near(line.first_at or inf, CLOCKS, line.kind))
+    since, until = span(at for e in refused if e.group == line.group for at in (e.first_at, e.last_at))
+    changed = any(e.group == line.group and e.reason in _DIFFER for e in facts.of_kind("subscription-changed"))
+    brief = since is not None and until is not None and until - since <= HEARTBEATS
+    return not changed and (brief or _near_a_change(facts, line, HEARTBEATS))

@@ -13,8 +13,10 @@ from mqlab.facts import Facts
 from mqlab.models.queue_allocation import STRATEGIES, owned
 from mqlab.shared.queues import OWN, Pace, of_groups, paces, place
 
+REBALANCED = 20.0
+"""Seconds until every client has rebalanced (RebalanceService waits 20 s)."""
 SETTLING = 30.0
-"""Seconds until every client has rebalanced (20 s), committed (5 s) and the broker has written it down (5 s)."""
+"""Seconds until every client has rebalanced, committed (5 s) and the broker has written it down (5 s)."""
 DEFAULT = "AVG"
 """What a push consumer uses where nobody chose a strategy (DefaultMQPushConsumer)."""
 _CLASSES = {

@@ -14,9 +14,17 @@ from mqlab.sources import Role
 
 SECOND = 1.0
 """Seconds within which ``Coverage`` knows the first and the last line of a log."""
+LONG = 100
+"""Lines from which a file that nobody understands is more than somebody's notes or a configuration, and from which
+material is more than an excerpt."""
 Reach = tuple[float, float]
 _NEW = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 """What a coordinator adds to a client id, anew for each time that it joins."""
+
+
+def is_excerpt(facts: Facts) -> bool:
+    """So few lines that no log is there whole."""
+    return sum(c.lines for c in facts.coverage) < LONG
 
 
 @per_facts

@@ -134,12 +134,13 @@ def _roles(pairs: Sequence[Mapping[str, Any]], silent: Silent) -> dict[str, str]
 def _follows(pair: Mapping[str, Any], silent: Silent) -> bool:
     """Whether the one ledger notes nearly all messages of the other one later.
 
-    A ledger with the places of what Kafka acknowledged is first, whatever the clocks say.
+    A ledger with the places of what Kafka acknowledged is first, whatever the clocks say, and whatever else the one
+    that has them all notes of other producers.
     """
+    if pair["role"] == "acked" and pair["other"] not in silent.links and not silent.mqtt:
+        return bool(pair["same"] >= NEARLY_ALL * min(pair["base"], pair["base_other"]))
     if pair["same"] < NEARLY_ALL * pair["base"]:
         return False
-    if pair["role"] == "acked" and pair["other"] not in silent.links and not silent.mqtt:
-        return True
     return bool(pair["later"] > OFTEN * pair["earlier"] and pair["gap"] < ZONE)
 
 

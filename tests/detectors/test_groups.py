@@ -73,6 +73,41 @@ def test_a_slow_consumer_is_over_when_it_leaves_unless_those_who_come_are_slow_a
     assert one.measures["peak_lag"] == 4 * (300 * 2 + 20 * 10 + slow_again * 2)
 
 
+def forms(first):
+    """A group of whose two members the second comes *first* seconds after ten o'clock."""
+    return [broker_log(900), connected(0, "A@1", "10.0.0.1:1"), connected(first, "B@2", "10.0.0.2:1")]
+
+
+def test_members_that_had_rebalanced_before_the_lag_rose_were_the_same_all_along():
+    (one,) = classes(forms(95), legs((120, 10, 10), (80, 10, 5), (100, 10, 30))).pop("slow-consumer")
+    assert (one.started_at.timestamp(), one.certainty) == (at(120), Certainty.PROVEN)
+
+
+@pytest.mark.parametrize(
+    ("rows", "known"),
+    [
+        (forms(115), Result(missing=(slow_consumer.say("no-calm", group=GROUP),))),
+        ([*forms(140), connected(180, "A@1", "10.0.0.1:1", kind="consumer-disconnected")],
+         Result(rejected=slow_consumer.say("changing", group=GROUP, topic=TOPIC))),
+    ],
+    ids=["a group that forms before the rise", "members that come and go in it"],
+)  # fmt: skip
+def test_what_cannot_be_measured_is_only_ruled_out_where_members_changed_meanwhile(rows, known):
+    result = slow_consumer.detect(facts(rows, *legs((120, 10, 10), (80, 10, 5), (100, 10, 30))))
+    assert (result.findings, result.missing, result.rejected) == ((), known.missing, known.rejected)
+
+
+@pytest.mark.parametrize(("gone", "over"), [(210, 210), (240, 200)], ids=["before the next reading", "after it"])
+def test_a_slow_consumer_may_leave_between_the_last_reading_of_the_rise_and_the_next(gone, over):
+    leaves = [
+        *forms(0),
+        connected(gone, "B@2", "10.0.0.2:1", kind="consumer-disconnected"),
+        connected(gone + 2, "B@3", "10.0.0.2:2"),
+    ]
+    (one,) = classes(leaves, legs((120, 10, 10), (80, 10, 5), (100, 10, 30))).pop("slow-consumer")
+    assert one.ended_at.timestamp() == at(over)
+
+
 def test_what_members_can_do_confirms_weakens_or_disproves_it():
     moves = legs((120, 10, 10), (300, 10, 8))
 

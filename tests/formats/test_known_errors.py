@@ -253,3 +253,61 @@ def test_an_error_is_told_from_what_looks_like_it(line, names):
     assert [
         e.name for event in events for e in known if e.kind == event["kind"] and e.says(event["reason"], line)
     ] == names
+
+
+REFUSED = "Compacted topic cannot accept message without key"
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "topic"),
+    [
+        (
+            "kafka-broker-log",
+            f"org.apache.kafka.common.InvalidRecordException: One or more records have been rejected due to 1 record errors in total, and only showing the first three errors at most: [RecordError(batchIndex=0, message='{REFUSED} in topic partition web.clicks-1')]",
+            "web.clicks",
+        ),
+        (
+            "application-log",
+            f"2026-11-28 08:34:25.674 ERROR [main] Tracker - could not publish clk-992: org.apache.kafka.common.InvalidRecordException: {REFUSED} in topic partition web.clicks-0",
+            "web.clicks",
+        ),
+        (
+            "application-log",
+            "2026-11-28 08:34:25.674 ERROR [main] Tracker - org.apache.kafka.common.InvalidRecordException: This record has failed the validation on broker and hence be rejected.",
+            None,
+        ),
+        (
+            "application-log",
+            '2026-11-28 08:34:25,674 ERROR sync: m-17: KafkaError{code=INVALID_RECORD,val=87,str="Broker: Broker failed to validate record"}',
+            None,
+        ),
+        (
+            "application-log",
+            "2026-11-28 08:34:25,674 ERROR sync: kafka.errors.InvalidRecordError: [Error 87] InvalidRecordError",
+            None,
+        ),
+        (
+            "kafka-broker-log",
+            "org.apache.kafka.common.InvalidRecordException: Record is corrupt (stored crc = 12, computed crc = 13)",
+            "none",
+        ),
+        (
+            "application-log",
+            "2026-11-28 08:34:25,674 ERROR orders: an invalid record of table clicks has no key",
+            "none",
+        ),
+    ],
+    ids=[
+        "broker",
+        "Java",
+        "Java without a reason",
+        "librdkafka",
+        "kafka-python",
+        "a torn log",
+        "another program's record",
+    ],
+)
+def test_records_that_a_broker_refuses_are_known_in_the_words_of_each_client(form, line, topic):
+    _, events = read([line], form)
+    known = [event for event in events if event["kind"] == "error:kafka-record-refused"]
+    assert [event["topic"] for event in known] == ([] if topic == "none" else [topic])

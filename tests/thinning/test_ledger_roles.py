@@ -39,6 +39,13 @@ PLACED = """
     bank     acked      pays    0  1  Q  5001
     clerk    -          pays    0  0  P  30
     clerk    -          pays    0  1  Q  31
+    all      -          pays    0  0  P  30
+    all      -          pays    0  1  Q  31
+    all      -          pays    0  2  R  32
+    all      -          pays    0  3  S  33
+    half     -          pays    0  1  Q  31
+    half     -          pays    0  2  R  32
+    half     -          pays    0  3  S  33
     north    -          moves   0  0  M  30
     south    -          moves   0  0  M  7230
     unkeyed  -          -       0  0  -  90
@@ -121,6 +128,11 @@ def test_places_alone_tell_nothing_where_no_topic_is_known():
 
 def test_what_was_acknowledged_comes_first_whatever_the_clocks_say():
     assert placed("bank", "clerk") == {"bank": ("acked", "name"), "clerk": ("processed", "shape")}
+
+
+def test_who_notes_all_that_one_producer_had_acknowledged_and_what_others_sent_has_handled_it():
+    assert placed("bank", "all")["all"] == ("processed", "shape")
+    assert placed("bank", "half")["half"] == (None, None)
 
 
 def test_clocks_that_are_hours_apart_tell_no_order():

@@ -286,6 +286,17 @@ def test_brokers_that_fell_silent_each_have_their_own_moment(monkeypatch, second
     assert (trigger.name, trigger.at, trigger.text) == ("trigger", at_, text)
 
 
+def test_of_one_change_made_in_several_places_the_first_is_the_trigger():
+    loop = replace(split_loop(), subject="a, b")
+    began = loop.started_at.timestamp()
+    made = [
+        Change(began - before, f"producer {who} batch.size", "1", value)
+        for before, who, value in ((5, "b", "9"), (30, "a", "9"), (40, "a", "2"))
+    ]
+    steps = course.course(Facts(), diagnosis(loop), made)
+    assert [(one.name, one.href) for one in steps][0] == ("trigger", "#C2")
+
+
 def test_a_broker_that_fell_silent_after_the_onset_did_not_set_it_off(monkeypatch):
     lost = replace(split_loop(), incident="acks1-failover-loss", subject="orders/0")
     later = Death("broker 1", "broker", lost.started_at.timestamp() + 60, lost.ended_at.timestamp(), "", ())

@@ -83,7 +83,7 @@ def _died(facts: Facts, first: Finding) -> Step | None:
 
 
 def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
-    """The change of something that the finding names, nearest to its beginning."""
+    """The change of something that the finding names, nearest to its beginning; of one made in several places the first."""
     if first.started_at is None:
         return
     began, names = first.started_at.timestamp(), [*_named(first), *its_topic(first, changes)]
@@ -95,10 +95,18 @@ def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
         and _bears(first, one)
         and any(f" {name} " in f" {one.what} {one.after} " for name in names)
     ]  # fmt: skip
-    for _, number, one in sorted(near, key=lambda entry: entry[:2])[:1]:
+    nearest = [_made(one) for _, _, one in sorted(near, key=lambda entry: entry[:2])[:1]]
+    same = [(one.at or 0.0, number, one) for _, number, one in near if _made(one) in nearest]
+    for _, number, one in sorted(same, key=lambda entry: entry[:2])[:1]:
         later = (one.at or 0.0) > began
         text = say("seen-at", change=_words(one), at=one.at) if later else _words(one)
         yield Step("trigger", "" if later else units.clock(one.at), text, f"#C{number}", inferred=True)
+
+
+def _made(change: Change) -> tuple[str, str, str | None, str | None]:
+    """What was changed, without whose it is."""
+    kind, key = change.what.partition(" ")[0], change.what.rpartition(" ")[2]
+    return kind, key, change.before, change.after
 
 
 def _bears(first: Finding, change: Change) -> bool:

@@ -75,15 +75,12 @@ def _died(facts: Facts, first: Finding) -> Step | None:
     own = [one for one in deaths(facts) if one.kind == BROKER and one.since <= until and one.until >= since]
     if min((one.since for one in own), default=inf) > first.started_at.timestamp() + _AFTER:
         return None
-    moments = list(dict.fromkeys(units.clock(one.since) for one in own))
-    at = moments[0] if len(moments) == 1 and own[0].since <= first.started_at.timestamp() else ""
-    each = [say("since", who=one.who, since=one.since) for one in own] if len(moments) > 1 else None
-    names = sorted({one.who for one in own})
-    return Step("trigger", at, say("silent", who=names, each=each), "#story-timeline", inferred=True)
+    each = [say("since", who=one.who, since=one.since) for one in own]
+    return Step("trigger", "", say("silent", each=each), "#story-timeline", inferred=True)
 
 
 def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
-    """The change of something that the finding names, nearest to its beginning; of one made in several places the first."""
+    """The change of something that the finding names, nearest to its beginning; the first of one made several times."""
     if first.started_at is None:
         return
     began, names = first.started_at.timestamp(), [*_named(first), *its_topic(first, changes)]

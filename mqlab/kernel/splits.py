@@ -35,6 +35,7 @@ class Split:
     name: str
     snapshot_at: int | None
     """Microseconds since 1970."""
+    day: str | None
     layout: str | None
     large: bool
     """Floods of kept lines are bounded."""
@@ -78,6 +79,7 @@ def _split(source: Source, number: int, start: int, end: int, reading: Reading) 
         envelope=source.envelope.value if source.reading is not Reading.DOCUMENT else Envelope.NONE.value,
         name=source.told_name,
         snapshot_at=None if source.snapshot_at is None else round(source.snapshot_at * 1000) * 1000,
+        day=source.day,
         layout=source.layout,
         large=source.unpacked >= FLOODED,
         size=(source.size if end == WHOLE else end) - start,

@@ -80,8 +80,7 @@ def _topic(facts: Facts, episodes: Sequence[Episode]) -> str | None:
 
 def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
     in_client = place is Place.CLIENT
-    nameless = all(e.reason == failures.FATAL for e in episodes)
-    count = None if nameless else sum(e.count for e in episodes)
+    count = sum(e.count for e in episodes)
     first, last = actors.span(episodes)
     topic = _topic(facts, episodes)
     largest = max((e.value_max or 0 for e in episodes), default=0)
@@ -127,7 +126,7 @@ def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode
             "dropped_records": refused_writes.never_stored(facts, INCIDENT, topic) or None,
         },
         evidence=_evidence(facts, client, episodes, limit, last),
-        facts={"who": say("who", client=client), "count": str(count or "")},
+        facts={"who": say("who", client=client), "count": str(count)},
         moments=[(last, say("last"))] if last != first else [],
     )
 

@@ -242,11 +242,6 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("out-of-memory", contains=r"java\.lang\.OutOfMemoryError(?:: (?P<reason>.*))?"),
     Signature(
         "record-too-large",
-        contains=r"Aborting producer batches due to fatal error: .{0,40}(?:MessageSizeTooLarge|RecordTooLarge)",
-        told="fatal error",
-    ),
-    Signature(
-        "record-too-large",
         contains=r"RecordTooLargeException|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE|[Mm]essage (?:size|was) too large"
         r"|when serialized which is larger than",
         also=r"message is (?P<value>\d+)|payload=(?P<value2>\d+)(?!.{0,400}message is \d)|send to (?P<topic>[\w.-]+)"

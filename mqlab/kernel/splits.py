@@ -35,7 +35,6 @@ class Split:
     name: str
     snapshot_at: int | None
     """Microseconds since 1970."""
-    day: str | None
     layout: str | None
     large: bool
     """Floods of kept lines are bounded."""
@@ -45,6 +44,8 @@ class Split:
     """It is compressed, and so read from its beginning only."""
     part: str | None = None
     """Where the lines of a part of the file lie, made whole."""
+    day: str | None = None
+    """ISO date of headings that show an hour alone."""
 
 
 def splits(sources: Sequence[Source]) -> Iterator[Split]:

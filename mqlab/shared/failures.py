@@ -90,19 +90,16 @@ _ONE_RECORD = 1.0
 """Seconds within which two lines of a log tell of one record: its name first, and then why."""
 
 
-FATAL = "fatal error"
-"""Why an idempotent producer that failed for good refuses whatever is sent after it: the line names no record."""
-
-
 def dead(facts: Facts) -> frozenset[str]:
     """Producers that took a refused record for fatal, and refused the rest themselves."""
-    return frozenset(actors.client_of(facts, e) for e in facts.of_kind("record-too-large") if e.reason == FATAL)
+    lines = [e for e in facts.of_kind("batches-aborted") if "TooLarge" in (e.reason or "")]
+    return frozenset(actors.client_of(facts, e) for e in lines)
 
 
 def oversize(facts: Facts) -> list[Episode]:
     """Lines of refused records, each once: the death of a task names the refusal that it died of as its cause again.
 
-    So does a line without a reason beside the one that tells it, and a producer beside its application.
+    So does a line without a reason beside the one that tells it.
     """
     deaths = facts.of_kind("task-killed")
     lines = [_without_deaths(e, deaths) for e in facts.of_kind("record-too-large")]

@@ -11,7 +11,6 @@ from mqlab.detectors import oversize_record_rejected
 from mqlab.detectors.oversize_record_rejected import Place
 from mqlab.findings import Change, Evidence
 from mqlab.repairs import repairs
-from mqlab.shared.failures import FATAL
 from mqlab.traffic import resending
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}
@@ -179,23 +178,24 @@ def test_the_death_of_a_task_names_the_refused_record_once_more():
 
 
 def test_a_producer_that_took_a_refusal_for_fatal_refuses_the_rest_itself():
-    """Its own line about the batches that it gives up tells of records that its application told of already."""
-    lines = [refused(300, "MessageSizeTooLargeError", size=None, count=3), refused(300.1, FATAL, size=None, count=2)]
+    lines = [
+        refused(300, "MessageSizeTooLargeError", size=None, count=3),
+        episode("batches-aborted", 300.1, "clients/app.log", count=2, reason="[Error 10] MessageSizeTooLargeError"),
+    ]
     (finding,) = oversize_record_rejected.detect(facts(log(), *lines)).findings
-    values = told(finding.statement)
-    assert (values["place"], values["rejected_records"], finding.measures["rejected_records"]) == (Place.DEAD, 3, 3)
+    assert (told(finding.statement)["place"], finding.measures["rejected_records"]) == (Place.DEAD, 3)
     assert finding.mitigate == oversize_record_rejected.say("mitigate", restart=False)
     going = [refused(290 + n, "x", size=None) for n in range(10)]
     (open_,) = oversize_record_rejected.detect(facts(log(last="10:05"), *lines, *going)).findings
     assert open_.mitigate == oversize_record_rejected.say("mitigate", restart=True, client="app")
-    assert resending.unclear(facts(log(), refused(300, None, count=200), refused(300.1, FATAL))) == []
-    (alone,) = oversize_record_rejected.detect(facts(log(), lines[1])).findings
-    assert alone.measures.get("rejected_records") is None, "how many records its batches held, nothing tells"
-    both = oversize_record_rejected.detect(facts(log(), lines[1], refused(300, "x", client="b"))).findings
-    assert {told(f.statement)["client"]: told(f.statement)["place"] for f in both} == {
-        "app": Place.DEAD,
-        "b": Place.BROKER,
-    }
+    assert resending.unclear(facts(log(), refused(300, None, count=200), lines[1])) == []
+
+
+def test_a_producer_that_aborts_for_another_reason_or_another_producer_refused_nothing_itself():
+    own = refused(300, "MessageSizeTooLargeError", size=None)
+    other = episode("batches-aborted", 300, "clients/app.log", reason="[Error 47] InvalidProducerEpochError")
+    beside = episode("batches-aborted", 300, "clients/b.log", reason="[Error 10] MessageSizeTooLargeError")
+    assert {shown(log(), own, row)["place"] for row in (other, beside)} == {Place.BROKER}
 
 
 def test_the_next_is_due_after_the_pause_between_lines_not_between_rows_of_many():

@@ -89,11 +89,6 @@ def test_a_split_names_client_topic_partition_attempts_and_error():
     [
         ("ERROR TillProducer - RecordTooLargeException @ Position[x:238], lastHeartbeat=0]", None, None),
         (
-            "ERROR sender <Sender client_id=a transactional_id=None>: Aborting producer batches due to fatal error: [Error 10] MessageSizeTooLargeError: None",
-            None,
-            "fatal error",
-        ),
-        (
             "ERROR TillProducer - The message is 1628919 bytes when serialized which is larger than the maximum request size you have configured with the max.request.size configuration.",
             1628919,
             "when serialized",

@@ -85,17 +85,17 @@ def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
         return
     began, names = first.started_at.timestamp(), [*_named(first), *its_topic(first, changes)]
     near = [
-        (abs(one.at - began), number, one)
+        (abs(one.at - began), number, one.at, one)
         for number, one in enumerate(changes, 1)
         if one.at is not None and -_BEFORE <= one.at - began <= _AFTER
         and (one.before is not None or one.what.startswith("topic "))
         and _bears(first, one)
         and any(f" {name} " in f" {one.what} {one.after} " for name in names)
     ]  # fmt: skip
-    nearest = [_made(one) for _, _, one in sorted(near, key=lambda entry: entry[:2])[:1]]
-    same = [(one.at or 0.0, number, one) for _, number, one in near if _made(one) in nearest]
-    for _, number, one in sorted(same, key=lambda entry: entry[:2])[:1]:
-        later = (one.at or 0.0) > began
+    nearest = [_made(one) for *_, one in sorted(near, key=lambda entry: entry[:2])[:1]]
+    same = [(at, number, one) for _, number, at, one in near if _made(one) in nearest]
+    for at, number, one in sorted(same, key=lambda entry: entry[:2])[:1]:
+        later = at > began
         text = say("seen-at", change=_words(one), at=one.at) if later else _words(one)
         yield Step("trigger", "" if later else units.clock(one.at), text, f"#C{number}", inferred=True)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from math import inf
 from statistics import median_low
 
 from mqlab import words
@@ -69,13 +68,13 @@ def _place(episode: Episode, dead: bool) -> Place:
 
 def _topic(facts: Facts, episodes: Sequence[Episode]) -> str | None:
     """By their own lines, or the only one that failed sends of the same log name meanwhile."""
-    (first, last), sources = actors.span(episodes), {e.source for e in episodes}
-    beside = {
-        e.topic
-        for e in facts.of_kind("send-failed")
-        if e.topic and e.source in sources and (first or 0.0) <= (e.first_at or 0.0) <= (last or inf)
-    }
-    return next((e.topic for e in episodes if e.topic), beside.pop() if len(beside) == 1 else None)
+    own = next((e.topic for e in episodes if e.topic), None)
+    first, last = actors.span(episodes)
+    if own or first is None or last is None:
+        return own
+    near = [e for e in facts.of_kind("send-failed") if e.source in {one.source for one in episodes}]
+    named = {e.topic for e in near if e.topic and e.first_at is not None and first <= e.first_at <= last}
+    return named.pop() if len(named) == 1 else None
 
 
 def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:

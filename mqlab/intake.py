@@ -16,7 +16,7 @@ from mqlab.errors import NothingReadableError, UnsafeArchiveError
 from mqlab.formats.base import Format
 from mqlab.ledgers.log_shapes import once
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
-from mqlab.material import archives, copies, encodings, overlaps, pasted, remote, streams, wholes
+from mqlab.material import archives, copies, days, encodings, overlaps, pasted, remote, streams, wholes
 from mqlab.material.names import ENDS, digest, fingerprint, moment_in, told_apart
 from mqlab.material.recognition import HEAD, Recognised, mapped, mapped_lines, noting, recognise
 from mqlab.material.walking import Item, fetched, items, no_file, shown
@@ -56,7 +56,8 @@ def gather(paths: Sequence[str], scratch: Path, formats: Sequence[Format], ledge
             raise desk.unsafe
         because = next((s.problem.rstrip(".") for s in sources if s.problem), "there is no file with content")
         raise NothingReadableError([shown(path) for path in paths], because)
-    sources = copies.read_once(sorted(sources, key=lambda s: (s.path, s.location)), desk.beginnings)
+    ordered = days.dated(sorted(sources, key=lambda s: (s.path, s.location)))
+    sources = copies.read_once(ordered, desk.beginnings)
     return told_apart(once(overlaps.cut(sources, scratch)))
 
 

@@ -95,6 +95,8 @@ class Source:
     """Modification time as epoch seconds; an archive member's own; None where unknown."""
     snapshot_at: float | None = None
     """Moment of a snapshot taken from the name, epoch seconds."""
+    day: str | None = None
+    """ISO date of headings that show an hour alone."""
     zone_written: bool = False
     """The lines carry their own zone (or epoch times)."""
     zone_rule: str | None = None
@@ -137,6 +139,7 @@ class Source:
         """What its rows depend on, beside code, name and moment: reading, envelope, content and layout."""
         own = f"{self.reading.value}{self.envelope.value}{self.key}"
         own += "" if self.until is None else f"-{self.until}"
+        own += f"-{self.day}" if self.day else ""
         return f"{own}-{hashlib.sha256(self.layout.encode()).hexdigest()[:8]}" if self.layout else own
 
     @property

@@ -91,6 +91,25 @@ def test_logs_of_two_brokers_in_one_folder_are_not_taken_for_two_starts_of_one()
     assert deaths(facts(*starts)) == ()
 
 
+def test_in_one_log_of_several_brokers_the_lines_of_the_others_are_no_signs_of_its_life():
+    rows = [
+        episode(kind, when, "logs/all/compose.log", line=number, node=node)
+        for number, (kind, when, node) in enumerate(
+            [
+                ("broker-started", "10:00:00", "1"),
+                ("broker-started", "10:00:01", "2"),
+                ("isr-shrunk", "10:04:00", "2"),
+                ("isr-shrunk", "10:05:00", "1"),
+                ("not-enough-replicas", "10:05:40", None),
+                ("broker-started", "10:06:00", "2"),
+            ],
+            1,
+        )
+    ]
+    told = [(one.who, one.since, one.until) for one in deaths(facts(*rows))]
+    assert told == [("broker 2", at("10:04:00"), at("10:06:00"))]
+
+
 def test_a_stop_and_a_start_in_the_same_second_keep_the_order_of_their_lines():
     rows = [("broker-starting", "10:00:00"), ("broker-stopping", "10:05:00"), ("broker-starting", "10:05:00")]
     lines = [episode(kind, when, "logs/east.log", line=number) for number, (kind, when) in enumerate(rows, 1)]

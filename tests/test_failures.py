@@ -56,6 +56,23 @@ def test_failures_of_an_application_before_and_after_a_restart_add_up():
     assert counted(LATE, *printed([0, 500, 300], [0, 480, 290], [0, 20, 10])).records == 30
 
 
+def lines(source, count):
+    return episode("record-expired", "10:05", source, count=count)
+
+
+def test_a_file_named_after_a_log_notes_its_failures_again_and_counts_none():
+    own, again, other = lines("apps/shop.log", 8), lines("apps/shop-outbox.csv", 5), lines("apps/shop-billing.log", 5)
+    sums = [
+        failed(facts(*rows), None, {"orders"}, None, None).records for rows in ((own, again), (own, other), (again,))
+    ]
+    assert sums == [8, 13, 5]
+    counts = [
+        series(f"app.{verb}", [0, n], start=0, step=1200, source="apps/shop.log")
+        for verb, n in (("sent", 100), ("acked", 93), ("failed", 7))
+    ]
+    assert failed(facts(own, again, counts), None, {"orders"}, at("10:00"), at("10:20")).records == 7
+
+
 def test_an_application_whose_counts_do_not_add_up_counts_something_else():
     both = counted(LATE, *printed([0, 500, 500], [0, 500, 500], [0, 28, 28]))
     assert (both.records, both.by) == (40, Source.COUNTER)

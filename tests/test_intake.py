@@ -6,6 +6,8 @@ import os
 import socket
 import tarfile
 import zipfile
+from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -14,7 +16,7 @@ import zstandard
 from mqlab.errors import NoSuchPathError, NothingReadableError, UnsafeArchiveError
 from mqlab.formats.base import Spec
 from mqlab.intake import gather
-from mqlab.material import remote
+from mqlab.material import days, remote
 from mqlab.sources import Envelope, Reading, Role
 
 LOG = "[2026-11-21 12:18:43,427] INFO started (kafka.server.KafkaServer)\n"
@@ -377,3 +379,34 @@ def test_members_of_one_name_have_paths_of_their_own_and_one_base_name(material,
         "b.zip!/d/groups.txt": ("groups.txt", b"GROUP a\n"),
         "b.zip!/d/groups.txt (2)": ("groups.txt", b"GROUP b\n"),
     }
+
+
+TABLE = b"GROUP TOPIC PARTITION\n"
+
+
+def test_an_hour_alone_is_of_the_day_of_the_logs(material, take):
+    write(material, "server.log", b"[2026-11-21 12:18:43,427] INFO x\n[2026-11-21 12:30:00,000] INFO y\n")
+    names = {"check_122459.txt": "12:24:59", "123401-groups.txt": "12:34:01", "ticket-044459.txt": None}
+    for name in names:
+        write(material, name, TABLE)
+    found = take(material)
+
+    def clock(moment):
+        return moment and datetime.fromtimestamp(moment, UTC).strftime("%H:%M:%S")
+
+    assert {name: clock(found[name].snapshot_at) for name in names} == names
+    headings = {b"===== 12:20:00 UTC\n### 12:25:00Z kafka-consumer-groups.sh\n": "2026-11-21"}
+    headings |= {b"===== 12:20:00 UTC\n===== 17:20:00 UTC\n": None, b"12:20:00 UTC 3\n": None}
+    for number, text in enumerate(headings):
+        place = write(material, f"headed-{number}.txt", TABLE + text)
+        bare = replace(found["ticket-044459.txt"], path=place.name, location=str(place))
+        (_, one) = days.dated([found["server.log"], bare])
+        assert (one.snapshot_at, one.day) == (None, headings[text])
+        assert (one.link == bare.link) is (one.day is None)
+
+
+def test_an_hour_alone_has_no_day_beside_logs_of_two(material, take):
+    write(material, "server.log", b"[2026-11-21 12:18:43,427] INFO x\n[2026-11-22 12:30:00,000] INFO y\n")
+    write(material, "check_122459.txt", TABLE + b"===== 12:20:00 UTC\n")
+    found = take(material)["check_122459.txt"]
+    assert (found.snapshot_at, found.day) == (None, None)

@@ -53,6 +53,39 @@ def test_a_ledger_whose_newest_row_comes_first_has_the_same_columns():
     assert told(newest_first) == told(SHIPPED)
 
 
+def outbox(rows, last="info", status="result"):
+    """Rows of a producer: when it was handed over and answered, the id, the answer, and where it lies."""
+    head = f"queued,answered,id,{status},partition,{last}\n"
+    return head + "".join(
+        f"2026-11-21T12:00:{n:02d}.1Z,2026-11-21T12:00:{n:02d}.9Z,k-{n},{answer},{place}\n"
+        for n, (answer, place) in enumerate(rows)
+    )
+
+
+SENT = [("ok", f"{n % 2},{40 * (n % 2) + 3 * n}") if n % 5 else ("failed", ",TIMED_OUT") for n in range(40)]
+
+
+@pytest.mark.parametrize("name", ["shop-outbox.csv", "rows.csv"])
+def test_an_id_its_answer_and_two_moments_are_the_ledger_of_a_producer(name):
+    columns = {"time": "0", "queue": "4", "offset": "5", "key": "2", "status": "3"}
+    text = outbox(SENT)
+    assert recognise(text.encode(), name, len(text), FORMATS).format == "ledger-csv"
+    assert told(text, name)[:2] == (columns, "sent")
+
+
+def test_jobs_with_an_id_a_status_and_two_moments_are_no_messages():
+    rows = "".join(f"2026-11-21T12:00:{n:02d}.1Z,2026-11-21T12:00:{n:02d}.9Z,job-{n},ok\n" for n in range(40))
+    text = "started,finished,job_id,status\n" + rows
+    assert recognise(text.encode(), "jobs.csv", len(text), FORMATS).format != "ledger-csv"
+
+
+def test_a_column_without_a_known_name_is_the_offset_only_where_it_rises_within_its_partition_alone():
+    numbered = [("ok", f"{n % 2},{7 * n}") for n in range(40)]
+    measured = [("ok", f"{n % 2},{n * 37 % 41}") for n in range(40)]
+    alone = [("ok", f"{n % 2},{n // 2}") for n in range(40)]
+    assert ["offset" in told(outbox(rows))[0] for rows in (numbered, measured, alone)] == [False, False, True]
+
+
 def test_one_partition_does_not_make_a_key_of_the_offset():
     text = "\n".join(f"{n},0,{n},17952627568{n:02d}" for n in range(30))
     assert told(text)[0] == {"key": "0", "queue": "1", "offset": "2", "time": "3"}

@@ -192,7 +192,7 @@ def test_material_without_ledgers_says_why_it_cannot_say_and_what_to_fetch():
     shown = audit_screen((), because=nothing(kafka)).splitlines()
     assert " ".join(shown[:2]) == (
         "This material cannot say whether messages were lost: no ledger tells what was acknowledged or handled, "
-        "no dump which ids are in the log, and the logs of the brokers do not say that a partition went back."
+        "no dump tells which ids are in the log, and the logs of the brokers do not say that a partition went back."
     )
     assert shown[2:] == [
         f"FETCH    {fetch[0]}",

@@ -270,20 +270,31 @@ def test_a_death_that_no_line_tells_is_a_moment_and_marked_as_inferred(monkeypat
 
 
 @pytest.mark.parametrize(
-    ("second", "at_", "text"),
+    ("second", "text"),
     [
-        (0, "12:20:30", "broker 1 and broker 2 fell silent"),
-        (5, "", "broker 1 (alive until 12:20:30 at least) and broker 2 (alive until 12:20:35 at least) fell silent"),
+        (0, "broker 1 (alive until 12:20:30 at least) and broker 2 (alive until 12:20:30 at least) fell silent"),
+        (5, "broker 1 (alive until 12:20:30 at least) and broker 2 (alive until 12:20:35 at least) fell silent"),
     ],
 )
-def test_brokers_that_fell_silent_each_have_their_own_moment(monkeypatch, second, at_, text):
+def test_brokers_that_fell_silent_each_have_their_own_moment(monkeypatch, second, text):
     began, ends = at("12:20:30").timestamp(), at("12:30:00").timestamp()
     died = [Death(who, "broker", began + later, ends, "", ()) for who, later in (("broker 1", 0), ("broker 2", second))]
     monkeypatch.setattr(course, "deaths", lambda _: died)
     lost = replace(split_loop(), incident="acks1-failover-loss", subject="orders/0")
 
     trigger = course.course(Facts(), diagnosis(lost), ())[0]
-    assert (trigger.name, trigger.at, trigger.text) == ("trigger", at_, text)
+    assert (trigger.name, trigger.at, trigger.text) == ("trigger", "", text)
+
+
+def test_of_one_change_made_in_several_places_the_first_is_the_trigger():
+    loop = replace(split_loop(), subject="a, b")
+    began = loop.started_at.timestamp()
+    made = [
+        Change(began - before, f"producer {who} batch.size", "1", value)
+        for before, who, value in ((5, "b", "9"), (30, "a", "9"), (40, "a", "2"))
+    ]
+    steps = course.course(Facts(), diagnosis(loop), made)
+    assert (steps[0].name, steps[0].href) == ("trigger", "#C2")
 
 
 def test_a_broker_that_fell_silent_after_the_onset_did_not_set_it_off(monkeypatch):

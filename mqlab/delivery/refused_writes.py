@@ -6,6 +6,7 @@ the answer was lost or the in-sync set fell: failed is not absent.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ ways = room("delivery-ways")
 UNDER_MIN_ISR = "under-min-isr"
 OVERSIZE = "oversize-record-rejected"
 _TOO_FEW = "NOT_ENOUGH_REPLICAS"
+_REPLICA = re.compile(r"\d+")
 """How the errors begin with which a partition below min.insync.replicas answers."""
 
 
@@ -130,8 +132,8 @@ class Refusal:
     """Times that an application could hand over nothing more meanwhile, its producer's buffer being full."""
     taken: bool
     """Ledgers or counters of all its producers show that none was given up later."""
-    short: str | None
-    """Replicas in sync meanwhile; None where nothing tells them."""
+    short: tuple[int, ...]
+    """How many replicas were in sync meanwhile, each number once; none where nothing tells it."""
     required: int | None
     since: float | None
     until: float | None
@@ -163,7 +165,7 @@ def _refusal(facts: Facts, topic: str, lines: Sequence[Episode]) -> Refusal:
         dropped=never_stored(facts, UNDER_MIN_ISR, topic),
         blocked=sum(e.count for e in full),
         taken=_taken(facts, topic, own, until),
-        short=sets[0][0] if sets else None,
+        short=tuple(dict.fromkeys(size for size, _ in sets)),
         required=_required(facts, topic, own),
         since=since,
         until=until,
@@ -205,11 +207,11 @@ def _required(facts: Facts, topic: str, lines: Sequence[Episode]) -> int | None:
     return round(required[0]) if required else durability.min_in_sync(facts, topic)
 
 
-def _short(facts: Facts, topic: str, queues: Sequence[str], lines: Sequence[Episode]) -> Iterator[tuple[str, Evidence]]:
-    """Sets of replicas in sync during the refusals that are smaller than required, the brokers' own words first."""
+def _short(facts: Facts, topic: str, queues: Sequence[str], lines: Sequence[Episode]) -> Iterator[tuple[int, Evidence]]:
+    """How many replicas were in sync during the refusals, fewer than required, by the brokers' own words first."""
     for episode in lines:
         if by_broker(episode) and episode.reason:
-            yield episode.reason, episode.first
+            yield len(_REPLICA.findall(episode.reason)), episode.first
     required = _required(facts, topic, lines)
     since, until = span(t for e in lines for t in (e.first_at, e.last_at))
     for queue in queues:
@@ -217,7 +219,7 @@ def _short(facts: Facts, topic: str, queues: Sequence[str], lines: Sequence[Epis
         before = [r for r in rows if since is not None and (r.at or 0.0) < since]
         for row in rows[max(0, len(before) - 1) :]:
             if required is not None and len(row.isr) < required:
-                yield ",".join(row.isr), row.evidence
+                yield len(row.isr), row.evidence
 
 
 @per_facts

@@ -1,7 +1,8 @@
 """Single records over a limit fail once each and are lost to the application.
 
 Fires: a producer reports RecordTooLarge, either because its own ``max.request.size`` refuses the record (no byte
-leaves) or because the broker does (each record is sent exactly once, since the error is not retriable).
+leaves) or because the broker does (each record is sent exactly once, since the error is not retriable). A producer that
+takes it for fatal refuses what is sent after it, too, of whatever size.
 Quiet: batches that are split (batch-split-loop), records that an application submits again (retry-amplification).
 """
 
@@ -9,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from itertools import pairwise
 from statistics import median_low
 
 from mqlab import words
@@ -33,15 +33,18 @@ class Place(Enum):
 
     CLIENT = "client"
     BROKER = "broker"
+    DEAD = "dead"
+    """Its own producer, to which the broker's refusal of another one was fatal."""
     UNKNOWN = "unknown"
 
 
 def detect(facts: Facts) -> Result:
     """One finding a client and place of refusal."""
     groups: dict[tuple[str, Place], list[Episode]] = {}
+    dead = failures.dead(facts)
     for client, episodes in actors.by_client(facts, failures.oversize(facts)).items():
         for episode in episodes:
-            groups.setdefault((client, _place(episode)), []).append(episode)
+            groups.setdefault((client, _place(episode, client in dead)), []).append(episode)
     if groups:
         again = frozenset(r.client for r in resending.found(facts))
         return Result(
@@ -55,17 +58,30 @@ def detect(facts: Facts) -> Result:
     return CLEAR if errors or flows.nothing_rejected(facts) else Result(missing=(say("no-producers"),))
 
 
-def _place(episode: Episode) -> Place:
-    if episode.reason is None:
-        return Place.UNKNOWN
-    return Place.CLIENT if episode.reason == IN_CLIENT else Place.BROKER
+def _place(episode: Episode, dead: bool) -> Place:
+    if episode.reason == IN_CLIENT:
+        return Place.CLIENT
+    if dead:
+        return Place.DEAD
+    return Place.UNKNOWN if episode.reason is None else Place.BROKER
+
+
+def _topic(facts: Facts, episodes: Sequence[Episode]) -> str | None:
+    """By their own lines, or the only one that failed sends of the same log name meanwhile."""
+    own = next((e.topic for e in episodes if e.topic), None)
+    first, last = actors.span(episodes)
+    if own or first is None or last is None:
+        return own
+    near = [e for e in facts.of_kind("send-failed") if e.source in {one.source for one in episodes}]
+    named = {e.topic for e in near if e.topic and e.first_at is not None and first <= e.first_at <= last}
+    return named.pop() if len(named) == 1 else None
 
 
 def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
     in_client = place is Place.CLIENT
     count = sum(e.count for e in episodes)
     first, last = actors.span(episodes)
-    topic = next((e.topic for e in episodes if e.topic), None)
+    topic = _topic(facts, episodes)
     largest = max((e.value_max or 0 for e in episodes), default=0)
     if in_client:
         limit = configured.producer_value(facts, client, "max.request.size", first)
@@ -92,6 +108,8 @@ def _finding(facts: Facts, client: str, place: Place, episodes: Sequence[Episode
             "owner": None if client == actors.base_name("-") else client,
             "place": place,
             "in_client": in_client,
+            "dead": place is Place.DEAD,
+            "restart": place is Place.DEAD and ongoing,
             "key": limit.key if limit else None,
             "limit": limit.value if limit else None,
             "resubmitted": resubmitted,
@@ -129,10 +147,8 @@ def _ongoing(facts: Facts, client: str, episodes: Sequence[Episode], last: float
     end = actors.log_end(facts, {episodes[0].source})
     if last is None or end is None:
         return False
-    moments = sorted(e.first_at for e in episodes if e.first_at is not None)
-    gaps = [b - a for a, b in pairwise(moments)]
-    several = gaps and sum(e.count for e in episodes) > 2
-    if not several:
+    gaps = actors.gaps(episodes)
+    if not gaps or sum(e.count for e in episodes) <= 2:
         return False
     due = last + 2 * median_low(gaps)
     return max(end, _quiet_until(facts, client, last)) < due

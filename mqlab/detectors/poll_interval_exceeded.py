@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mqlab import units, words
+from mqlab import words
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.backlog import backlog
@@ -103,10 +103,6 @@ def _finding(facts: Facts, case: Case) -> Finding:
 class _Fit:
     """What fits between two polls, by the times that were measured."""
 
-    records: int
-    """Records of a poll: the most that were handed out, no more than were allowed."""
-    mean: float
-    """Seconds per record."""
     most: int | None
     """Largest max.poll.records that is just enough for 99 of 100 records."""
     advised: int | None
@@ -123,8 +119,6 @@ def _fit(case: Case) -> _Fit | None:
         return None
     records, slow = min(case.records or case.pace.largest, case.pace.largest), case.pace.each.p99
     return _Fit(
-        records,
-        case.pace.mean,
         polling.largest_safe_records(case.limit.seconds, slow),
         polling.largest_safe_records(case.limit.seconds, slow, margin=polling.ADVISED_MARGIN),
         slow,
@@ -175,9 +169,9 @@ def _slots(case: Case, behind: Cause | None) -> dict[str, Value]:
         "service": behind is not None,
         "stalled": case.stalled,
         "advised": fit.advised if fit else None,
-        "slow": fit.slow if fit and units.brief(fit.slow) != units.brief(fit.mean) else None,
+        "slow": fit.slow if fit and case.pace and (fit.most or 0) < case.pace.longest.longest_records else None,
         "needed": str(round(fit.interval * 1000)) if fit else None,
-        **_sum(case, fit),
+        **_longest(case, fit),
     }
 
 
@@ -186,16 +180,14 @@ def _cost(case: Case) -> list[Text]:
     return [say(what, times=times) for what, times in came.items() if times]
 
 
-def _sum(case: Case, fit: _Fit | None) -> dict[str, Value]:
-    """The multiplication that does not fit, or the longest poll where it would: what is usual made none too late."""
-    if fit is not None and case.limit is not None and fit.records * fit.mean > case.limit.seconds:
-        return {"records": fit.records, "each": fit.mean, "product": fit.records * fit.mean}
+def _longest(case: Case, fit: _Fit | None) -> dict[str, Value]:
+    """The longest poll, where it was late, beside what is usual where that made none too late."""
     if case.pace is None or (fit is None and not (case.stalled and case.usual)):
         return {}
     longest = case.pace.longest
     if fit is not None and case.limit is not None and longest.longest_seconds <= case.limit.seconds:
         return {}
-    return {"longest": longest.longest_records, "usual": case.usual.mean if case.usual else case.pace.mean}
+    return {"longest": longest.longest_records, "usual": case.usual.mean if case.stalled and case.usual else None}
 
 
 def _measures(facts: Facts, case: Case) -> dict[str, float | None]:

@@ -39,6 +39,8 @@ BACK = 900.0
 """Seconds within which a stopped broker belongs to the start that follows. Judgement, no default behind it: one that
 recovers its logs is back after minutes."""
 
+_OTHERS = (Behind.POLL_TIMEOUT, Behind.EXPIRY, Behind.CRASH)
+"""What a restart in good order does not bring about."""
 AROUND = 60.0
 """Seconds before and after the first member that came again in which the restart shows in lag: the longest usual scrape
 interval."""
@@ -108,9 +110,10 @@ def _again(times: int) -> int | None:
 
 
 def _caused(facts: Facts, one: Round) -> list[Rebalance]:
-    """Rebalances of the restart, without those of members that came again and were stopped for good later."""
+    """Rebalances of the restart, without those of another cause and of members that were stopped for good later."""
     back = {restart.member: restart.started for restart in one.restarts}
-    near = [r for r in history(facts, one.group) if one.since - CLOCKS <= r.started <= one.until + AROUND]
+    own = [r for r in history(facts, one.group) if r.behind not in _OTHERS]
+    near = [r for r in own if one.since - CLOCKS <= r.started <= one.until + AROUND]
     return [r for r in near if r.behind is not Behind.STOP or r.started < back.get(r.client_id or "", r.started + 1.0)]
 
 

@@ -108,8 +108,8 @@ def _of_rise(facts: Facts, place: Place, queues: Mapping[str, Points], rise: Str
     if not streams(facts, group):
         wanted = say("no-kafka-members" if kafka else "no-members", group=group)
         return Result(missing=(wanted,), seen=say("rose", messages=rise.grown, **said))
-    if why := disturbed(facts, group, rise):
-        return Result(rejected=say("disturbed", why=why, **said))
+    if disturbed(facts, group, rise):
+        return Result(missing=(say("no-calm", group=group),))
     parts = steady(facts, group, queues, rise)
     calm = parts[0] if parts else None
     if calm is not None and (stuck := _stuck(queues, calm)):

@@ -41,7 +41,7 @@ def _finding(facts: Facts, one: Refusal, *, whole: bool) -> Finding:
     return finding(
         INCIDENT,
         one.topic or say("unnamed"),
-        Certainty.PROVEN if one.short is not None else Certainty.LIKELY,
+        Certainty.PROVEN if one.short else Certainty.LIKELY,
         (one.since, one.until),
         severity=Severity.CRITICAL if one.dropped or one.blocked else Severity.WARNING,
         name=one.topic or "brokers",
@@ -66,7 +66,7 @@ def _slots(one: Refusal, *, whole: bool) -> dict[str, Value]:
         "topic": one.topic,
         "partitions": one.queues or None,
         "once": one.since is not None and clock(one.since) == clock(one.until),
-        "in_sync": one.short or None,
+        "in_sync": one.short[0] if len(one.short) == 1 else None,
         "required": one.required or None,
         "taken": one.taken,
         "counted_by": one.failed.how,

@@ -52,6 +52,8 @@ class About:
     """The moment that its name shows, in microseconds since 1970."""
     layout: str | None = None
     """What ``layout`` said of it, where the format offers that."""
+    day: str | None = None
+    """ISO date of headings that show an hour alone, where the material beside it tells that."""
 
 
 class Data(NamedTuple):

@@ -13,7 +13,7 @@ A moment without a zone, or with an ambiguous one such as ``CST``, is read as UT
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
@@ -35,6 +35,9 @@ _DATES = (
     rf"(?P<year>20\d\d)[-/](?P<month>\d\d)[-/](?P<day>\d\d)[T ]+{_CLOCK}{_ZONE}[\s=*#<-]*$",
     rf"(?P<year>\d{{4}})年\s*(?P<month>\d{{1,2}})月\s*(?P<day>\d{{1,2}})日.*?{_CLOCK}{_ZONE}\s*$",
 )
+HOUR = rf"^\s*[=*#>-]+\s+{_CLOCK}{_ZONE}(?![\d:])"
+"""A heading with an hour alone: its day stands elsewhere, if anywhere."""
+_HOUR = regex(HOUR)
 _DATED = tuple(regex(date) for date in _DATES)
 _OFFSETS = {"UTC": "Z", "GMT": "Z", "Z": "Z", "CET": "+01:00", "CEST": "+02:00", "EET": "+02:00", "EEST": "+03:00",
             "MSK": "+03:00", "HKT": "+08:00", "JST": "+09:00", "KST": "+09:00", "EST": "-05:00", "EDT": "-04:00",
@@ -66,7 +69,7 @@ _NOISE = regex(
     r"|^[^|{}]*\bmqadmin(?:\.\w+)? [a-z]\w+( |$)"
     r"|^RocketMQLog:WARN|^See https?://\S+ for further details|^For more information, please visit the url"
     rf"|^\d{{10}}$|{_TOOL_LOG}(?:TRACE|DEBUG|INFO) |"
-    + "|".join(f"^[\\s=*#>-]*{re.sub(r'[?]P<[a-z]+>', '?:', date)}" for date in _DATES)
+    + "|".join(f"^[\\s=*#>-]*{re.sub(r'[?]P<[a-z]+>', '?:', date)}" for date in (*_DATES, rf"{HOUR}[\s=*#<-]*$"))
 )
 _STAMP = r"(?:[._-]?(?:\d{8}[T_-]?\d{6}Z?|1\d{9}(?:\d{3})?))?(?:\.(?:txt|log|out|json))*$"
 CONSUMERS = r"consumer[-_]?(?:progress|connection|status)(?![-_.]all\b)(?:-s(?=-))?"
@@ -106,7 +109,7 @@ def shown(lines: Lines, about: About) -> list[Shown]:
         named = name or named
         error = _complaint(bare, place, at, named, about) if _ERROR.search(text) else None
         found.append(Shown(line, text, at, named, error))
-        at = _moment(text) or at
+        at = _moment(text, about.day) or at
     return found
 
 
@@ -186,16 +189,19 @@ def _complaint(bare: Sequence[tuple[Line, str]], place: int, at: int | None, nam
     )
 
 
-def _moment(text: str) -> int | None:
+def _moment(text: str, day: str | None = None) -> int | None:
     """The instant that a line shows which is that of ``date``, the header of ``watch`` or a comment such as ``# at …``."""  # noqa: E501
     if _EPOCH.search(text):
         return int(text) * MICRO
     if not _CLOCKED.search(text) or _CELL.search(text):
         return None
+    if day and (found := _HOUR.search(text)):
+        return _instant(found.groupdict() | dict(zip(("year", "month", "day"), day.split("-"), strict=True)))
     found = next((found for date in _DATED if (found := date.search(text))), None)
-    if not found:
-        return None
-    parts = found.groupdict()
+    return _instant(found.groupdict()) if found else None
+
+
+def _instant(parts: Mapping[str, str]) -> int | None:
     month = parts["month"]
     number = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
     hour, minute, second = map(int, parts["clock"].split(":"))

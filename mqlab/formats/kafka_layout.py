@@ -20,6 +20,6 @@ LAYOUT = (
     r"|kafka-producer-network-thread \| (?P<client_id2>[^\],]+)|[|\[](?P<client_id3>[^\s|\[\]#]+)#(?:\w+-)?\d+[|\]]"
     r"|(?:\[(?:\w+ )+id=|\b(?:nodeId|brokerId|replicaId|broker)=|\[(?:GroupCoordinator|Controller) |\b[Bb]roker )"
     r"(?P<node>\d+)"
-    rf"|\[(?:\w+ )?[Pp]artition[= ]{PARTITION}\b|\btopic=(?P<topic2>\S+) partition=(?P<queue2>\d+)"
+    rf"|\[(?:\w+ )?[Pp]artition[= ]{PARTITION}\b|\btopic='?(?P<topic2>[\w.-]+)'?,? partition=(?P<queue2>\d+)"
 )
 """Each of its finds counts."""

@@ -150,11 +150,7 @@ def _counted(facts: Facts, group: str, begin: float, end: float) -> list[tuple[f
 Part = tuple[float, float]
 """Begin and end."""
 
-_TROUBLE = {
-    Behind.POLL_TIMEOUT: say("late"),
-    Behind.EXPIRY: say("silent"),
-    Behind.CRASH: say("died"),
-}
+_TROUBLE = (Behind.POLL_TIMEOUT, Behind.EXPIRY, Behind.CRASH)
 """Rebalances that no one asked for, and that stop the work of the whole group."""
 _LOOP = 2
 """Such rebalances that are a loop: one may be an accident beside a rise."""
@@ -199,18 +195,15 @@ def _calm(facts: Facts, group: str, rise: Stretch) -> Sequence[Part]:
     return [part for view in streams(facts, group) for part in _same(view, rise)]
 
 
-def disturbed(facts: Facts, group: str, rise: Stretch) -> Text | None:
-    """Why a Kafka group could not work while its lag rose, as history tells; None where nothing kept it from it."""
+def disturbed(facts: Facts, group: str, rise: Stretch) -> bool:
+    """Something kept a Kafka group from its work while its lag rose, as history tells."""
     if not is_kafka(facts, group):
-        return None
-    trouble = interrupted(facts, group, rise.since - SETTLING, rise.until)
-    if len(trouble) >= _LOOP:
-        causes = sorted({_TROUBLE[r.behind] for r in trouble})
-        return say("rebalanced", rebalances=len(trouble), causes=causes)
+        return False
+    if len(interrupted(facts, group, rise.since - SETTLING, rise.until)) >= _LOOP:
+        return True
     failed = [e for e in facts.of_kind("commit-failed") if e.first_at and rise.since <= e.first_at <= rise.until]
     others = {source for name in groups(facts) if name != group for source in homes(facts, name)}
-    own = [e for e in failed if e.group == group or (e.group is None and e.source not in others)]
-    return say("commits-failed", commits=sum(e.count for e in own)) if len(own) >= _LOOP else None
+    return sum(e.group == group or (e.group is None and e.source not in others) for e in failed) >= _LOOP
 
 
 def interrupted(facts: Facts, group: str, since: float, until: float) -> list[Rebalance]:

@@ -62,7 +62,7 @@ class _Kinds:
 
 def about(split: Split) -> About:
     """What is known of the file beside its lines."""
-    return About(split.name, split.snapshot_at, split.layout)
+    return About(split.name, split.snapshot_at, split.layout, split.day)
 
 
 def read_lines(split: Split, form: LineFormat, out: Output) -> None:

@@ -44,6 +44,8 @@ class Split:
     """It is compressed, and so read from its beginning only."""
     part: str | None = None
     """Where the lines of a part of the file lie, made whole."""
+    day: str | None = None
+    """ISO date of headings that show an hour alone."""
 
 
 def splits(sources: Sequence[Source]) -> Iterator[Split]:
@@ -78,6 +80,7 @@ def _split(source: Source, number: int, start: int, end: int, reading: Reading) 
         envelope=source.envelope.value if source.reading is not Reading.DOCUMENT else Envelope.NONE.value,
         name=source.told_name,
         snapshot_at=None if source.snapshot_at is None else round(source.snapshot_at * 1000) * 1000,
+        day=source.day,
         layout=source.layout,
         large=source.unpacked >= FLOODED,
         size=(source.size if end == WHOLE else end) - start,

@@ -176,7 +176,7 @@ def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Nam
     moments = [
         n for n, column in enumerate(cells) if field_of(names[n]) == "time" and all_match(MOMENT, column)
     ] or dates
-    found |= _place(cells, found, moments)
+    found |= _place(cells, found, moments) or _offset(cells, found, moments)
     role, told = _role(names, moments or [n for n in [found.get("time")] if n is not None], file)
     found |= _stages(names, cells, found, role)
     if found.get("status") == found.get("role"):
@@ -194,7 +194,8 @@ def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Nam
     dated = any(
         field_of(name) == "time" and all_match(_DATED, column) for name, column in zip(names, cells, strict=True)
     )
-    sure = bool(moments) and (role is not None or staged or placed) and apart
+    asked = len(dates) > 1 and {"status", "queue"} <= found.keys()
+    sure = bool(moments) and (role is not None or staged or placed or asked) and apart
     return Named(found, role, told, dated, role_in(file) is not None, len(dates) > 1, sure)
 
 
@@ -206,6 +207,27 @@ def _place(cells: Sequence[Sequence[str]], found: Mapping[str, int], moments: Se
     topic = cells[found["topic"]] if "topic" in found else [""] * len(cells[0])
     pair = rising_pair(cells, free, topic)
     return {"queue": pair[0], "offset": pair[1]} if pair else {}
+
+
+def _offset(cells: Sequence[Sequence[str]], found: Mapping[str, int], moments: Sequence[int]) -> dict[str, int]:
+    """The offset beside a partition with a name: numbers that rise within it, wherever there is a partition at all.
+
+    They rise one by one, or within their partition alone: a key rises from row to row.
+    """
+    if not moments or "queue" not in found or {"offset", "place"} & found.keys():
+        return {}
+    placed = [n for n, queue in enumerate(cells[found["queue"]]) if queue]
+    own = [[column[n] for n in placed] for column in cells]
+    topic = own[found["topic"]] if "topic" in found else [""] * len(placed)
+    for n, column in enumerate(own):
+        if n in {*found.values(), *moments} or not all(map(_NUMBER.fullmatch, column)):
+            continue
+        rising, even = _steps(own[found["queue"]], column, topic)
+        steps = len(placed) - len(set(zip(topic, own[found["queue"]], strict=True)))
+        over_all, _ = _steps([""] * len(placed), column, topic)
+        if steps >= ENOUGH and rising >= _RISING and (2 * even > steps or over_all < _RISING):
+            return {"offset": n}
+    return {}
 
 
 def _role(names: Sequence[str], times: Sequence[int], file: str) -> tuple[str | None, str | None]:

@@ -42,14 +42,14 @@ WORDS = {
     "failures": "failed", "errors": "failed", "rejected": "failed", "pub": "sent", "publish": "sent", "tx": "sent",
     "out": "sent", "sub": "received", "rx": "received", "in": "received", "seen": "received", "got": "received",
     "recv": "received", "puback": "acked", "answered": "acked", "stored": "processed", "saved": "processed",
-    "written": "processed",
-    "inserted": "processed", "persisted": "processed", "indexed": "processed",
+    "written": "processed", "inserted": "processed", "persisted": "processed", "indexed": "processed",
+    "outbox": "sent",
 }  # fmt: skip
 """Other words for roles."""
 _IN_A_NAME = "|".join((
     r"(?:sent|handed)[-_.]to[-_.](?!kafka|broker|mq|rocketmq|topic)[\w.-]+", *ROLES, "published", "produced",
     "forwarded", "delivered", "seen", "acknowledged", "acks", "handled", "done", "failures", "errors", "rejected",
-    "stored", "saved", "written", "inserted", "persisted", "indexed",
+    "stored", "saved", "written", "inserted", "persisted", "indexed", "outbox",
 ))  # fmt: skip
 """Words for roles in names of files. What is sent on *to* somebody else has been processed."""
 _ENDING = re.compile(r"(?i)\.(?:csv|tsv|txt|json|jsonl|ndjson|log)(?:\..*)?$")

@@ -75,30 +75,35 @@ def _died(facts: Facts, first: Finding) -> Step | None:
     own = [one for one in deaths(facts) if one.kind == BROKER and one.since <= until and one.until >= since]
     if min((one.since for one in own), default=inf) > first.started_at.timestamp() + _AFTER:
         return None
-    moments = list(dict.fromkeys(units.clock(one.since) for one in own))
-    at = moments[0] if len(moments) == 1 and own[0].since <= first.started_at.timestamp() else ""
-    each = [say("since", who=one.who, since=one.since) for one in own] if len(moments) > 1 else None
-    names = sorted({one.who for one in own})
-    return Step("trigger", at, say("silent", who=names, each=each), "#story-timeline", inferred=True)
+    each = [say("since", who=one.who, since=one.since) for one in own]
+    return Step("trigger", "", say("silent", each=each), "#story-timeline", inferred=True)
 
 
 def _changed(first: Finding, changes: Sequence[Change]) -> Iterator[Step]:
-    """The change of something that the finding names, nearest to its beginning."""
+    """The change of something that the finding names, nearest to its beginning; the first of one made several times."""
     if first.started_at is None:
         return
     began, names = first.started_at.timestamp(), [*_named(first), *its_topic(first, changes)]
     near = [
-        (abs(one.at - began), number, one)
+        (abs(one.at - began), number, one.at, one)
         for number, one in enumerate(changes, 1)
         if one.at is not None and -_BEFORE <= one.at - began <= _AFTER
         and (one.before is not None or one.what.startswith("topic "))
         and _bears(first, one)
         and any(f" {name} " in f" {one.what} {one.after} " for name in names)
     ]  # fmt: skip
-    for _, number, one in sorted(near, key=lambda entry: entry[:2])[:1]:
-        later = (one.at or 0.0) > began
+    nearest = [_made(one) for *_, one in sorted(near, key=lambda entry: entry[:2])[:1]]
+    same = [(at, number, one) for _, number, at, one in near if _made(one) in nearest]
+    for at, number, one in sorted(same, key=lambda entry: entry[:2])[:1]:
+        later = at > began
         text = say("seen-at", change=_words(one), at=one.at) if later else _words(one)
         yield Step("trigger", "" if later else units.clock(one.at), text, f"#C{number}", inferred=True)
+
+
+def _made(change: Change) -> tuple[str, str, str | None, str | None]:
+    """What was changed, without whose it is."""
+    kind, key = change.what.partition(" ")[0], change.what.rpartition(" ")[2]
+    return kind, key, change.before, change.after
 
 
 def _bears(first: Finding, change: Change) -> bool:

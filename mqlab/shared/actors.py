@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 from math import inf
 
 from mqlab.facts import Episode, Facts
@@ -35,6 +36,13 @@ def span(episodes: Iterable[Episode]) -> tuple[float | None, float | None]:
     every = tuple(episodes)
     first = min((one.first_at for one in every if one.first_at is not None), default=None)
     return first, max((one.last_at for one in every if one.last_at is not None), default=None)
+
+
+def gaps(episodes: Iterable[Episode]) -> list[float]:
+    """Seconds between the lines of *episodes*: within each row, on average, and from the end of one to the next."""
+    rows = sorted((e.first_at, e.last_at or e.first_at, e.count) for e in episodes if e.first_at is not None)
+    within = [(last - first) / (count - 1) for first, last, count in rows if count > 1 and last > first]
+    return within + [max(0.0, b[0] - a[1]) for a, b in pairwise(rows)]
 
 
 def latest(episodes: Iterable[Episode]) -> Episode:

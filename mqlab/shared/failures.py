@@ -16,6 +16,7 @@ from math import inf
 from mqlab import words
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Evidence
+from mqlab.ledgers.layout import role_in
 from mqlab.rows import Fate
 from mqlab.shared import actors, counters
 from mqlab.shared.counters import first_scrapes
@@ -87,6 +88,12 @@ def failed(
 _CAUSE = re.compile(r"Caused by:")
 _ONE_RECORD = 1.0
 """Seconds within which two lines of a log tell of one record: its name first, and then why."""
+
+
+def dead(facts: Facts) -> frozenset[str]:
+    """Producers that took a refused record for fatal, and refused the rest themselves."""
+    lines = [e for e in facts.of_kind("batches-aborted") if "TooLarge" in (e.reason or "")]
+    return frozenset(actors.client_of(facts, e) for e in lines)
 
 
 def oversize(facts: Facts) -> list[Episode]:
@@ -180,7 +187,7 @@ def _logs(facts: Facts, client: str | None, topics: Collection[str]) -> set[str]
     counted = [s for s in facts.series if s.name.startswith("producer.topic_") and s.labels.get("client_id") in who]
     written = {s.labels.get("topic") for s in counted} | {e.topic for e in lines if e.topic}
     alone = not topics or (written <= set(topics) and (client is not None or named <= who))
-    return {e.source for e in lines} if alone else set()
+    return {e.source for e in lines if not _is_beside(e, lines)} if alone else set()
 
 
 def _printed(facts: Facts, log: str, verbs: Collection[str]) -> list[Series]:
@@ -218,7 +225,14 @@ def _by_lines(facts: Facts, client: str | None, topics: Collection[str], begin: 
         if (not topics or e.topic is None or e.topic in topics) and begin <= (e.first_at or begin) <= end + GIVEN_UP
         if client in (None, actors.client_of(facts, e))
     ]
-    return float(expired(rows)[0]) if rows else None
+    return float(expired([e for e in rows if not _is_beside(e, rows)])[0]) if rows else None
+
+
+def _is_beside(episode: Episode, others: Sequence[Episode]) -> bool:
+    """Its file is named after another one with such lines: ``shop-outbox.csv`` notes again what ``shop.log`` prints."""
+    own = actors.base_name(episode.source)
+    names = {actors.base_name(e.source) for e in others if actors.folder(e.source) == actors.folder(episode.source)}
+    return role_in(own) is not None and any(own.startswith((f"{name}-", f"{name}_")) for name in names)
 
 
 _WAYS = (

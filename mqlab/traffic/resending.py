@@ -266,10 +266,10 @@ def _name_several(lines: Sequence[Episode]) -> bool:
 
 
 def _failing(facts: Facts) -> dict[str, list[Episode]]:
-    """Records that the broker refused, by client; those whose batches were split have another story."""
-    split = {actors.client_of(facts, e) for e in facts.of_kind("batch-split")}
+    """Records that the broker refused, by client; another story is that of split batches and dead producers."""
+    others = failures.dead(facts) | {actors.client_of(facts, e) for e in facts.of_kind("batch-split")}
     refused = [e for e in facts.of_kind("record-too-large") if e.reason != IN_CLIENT and e.first_at is not None]
-    return {client: lines for client, lines in actors.by_client(facts, refused).items() if client not in split}
+    return {client: lines for client, lines in actors.by_client(facts, refused).items() if client not in others}
 
 
 def _of_client(facts: Facts, client: str, lines: Sequence[Episode]) -> Resubmission | None:

@@ -190,7 +190,9 @@ def nothing(facts: Facts, topic: str | None = None) -> Text:
     why = room("audit-json")
     if not facts.whole:
         return why("cut-out")
-    return why("not-told", topic=topic or None) if "kafka" in systems(facts) else why("no-kafka")
+    ledgers = sorted({part.source for part in facts.parts if not part.topic})
+    told = {"topic": topic or None, "ledgers": ledgers or None}
+    return why("not-told", **told) if "kafka" in systems(facts) else why("no-kafka")
 
 
 SCHEMA = "mqlab.audit/1"

@@ -64,6 +64,15 @@ def test_each_member_restarted_once_one_after_another_is_a_release():
     assert others(DEPLOY) == []
 
 
+def test_rebalances_of_another_cause_soon_after_a_release_are_not_its_cost():
+    late = coordinator(
+        "10:02:40 preparing 9 Removing member {a2} on LeaveGroup; client reason: consumer poll timeout has expired.",
+        source="logs/server-2.log",
+    )
+    (one,) = detect(facts(deploy(60, 90, 120), late, SET, WORK)).findings
+    assert one.measures["rebalances"] == 6
+
+
 def test_two_releases_are_two_notices_or_one_in_which_each_came_again_twice():
     found = detect(facts(deploy(60, 90, 120, often=2), SET, WORK)).findings
     assert [told(one.statement)["times"] for one in found] == [2]

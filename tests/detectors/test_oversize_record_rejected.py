@@ -11,6 +11,7 @@ from mqlab.detectors import oversize_record_rejected
 from mqlab.detectors.oversize_record_rejected import Place
 from mqlab.findings import Change, Evidence
 from mqlab.repairs import repairs
+from mqlab.traffic import resending
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}
 PRINTED = settings("at owner key value\n10:00 app max.request.size 1048576")
@@ -174,3 +175,39 @@ def test_the_death_of_a_task_names_the_refused_record_once_more():
     ]
     other = refused(305, CLIENT_SIDE, size=3_000_000, **cause)
     assert found(log(), refused(300, CLIENT_SIDE), other, death) == [("app/client-side", "LIKELY", 2)]
+
+
+def test_a_producer_that_took_a_refusal_for_fatal_refuses_the_rest_itself():
+    lines = [
+        refused(300, "MessageSizeTooLargeError", size=None, count=3),
+        episode("batches-aborted", 300.1, "clients/app.log", count=2, reason="[Error 10] MessageSizeTooLargeError"),
+    ]
+    (finding,) = oversize_record_rejected.detect(facts(log(), *lines)).findings
+    assert (told(finding.statement)["place"], finding.measures["rejected_records"]) == (Place.DEAD, 3)
+    assert finding.mitigate == oversize_record_rejected.say("mitigate", restart=False)
+    going = [refused(290 + n, "x", size=None) for n in range(10)]
+    (open_,) = oversize_record_rejected.detect(facts(log(last="10:05"), *lines, *going)).findings
+    assert open_.mitigate == oversize_record_rejected.say("mitigate", restart=True, client="app")
+    assert resending.unclear(facts(log(), refused(300, None, count=200), lines[1])) == []
+
+
+def test_a_producer_that_aborts_for_another_reason_or_another_producer_refused_nothing_itself():
+    own = refused(300, "MessageSizeTooLargeError", size=None)
+    other = episode("batches-aborted", 300, "clients/app.log", reason="[Error 47] InvalidProducerEpochError")
+    beside = episode("batches-aborted", 300, "clients/b.log", reason="[Error 10] MessageSizeTooLargeError")
+    assert {shown(log(), own, row)["place"] for row in (other, beside)} == {Place.BROKER}
+
+
+def test_the_next_is_due_after_the_pause_between_lines_not_between_rows_of_many():
+    rows = [refused(n, BROKER_SIDE, count=60, until=n + 9.8) for n in (300, 310, 320)]
+    ends = [facts(PRINTED, *rows, log(last=last)) for last in ("10:05:36", "10:05:29")]
+    assert [oversize_record_rejected.detect(known).findings[0].ongoing for known in ends] == [False, True]
+
+
+def test_a_failed_send_beside_it_names_its_topic():
+    beside = episode("send-failed", 300, "clients/app.log", topic="orders")
+    subjects = [
+        oversize_record_rejected.detect(facts(log(), refused(300, BROKER_SIDE), *more)).findings[0].subject
+        for more in ((beside,), (beside, replace(beside, topic="audit")), (replace(beside, source="clients/b.log"),))
+    ]
+    assert subjects == ["app -> orders", "app", "app"]

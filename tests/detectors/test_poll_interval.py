@@ -28,7 +28,7 @@ def test_a_loop_is_proven_by_leaves_and_by_polls_that_were_too_long():
         "pending_records": 0,
     }  # fmt: skip
     late = {"subject": GROUP, "named": ("a",), "single": True, "poll_timeouts": 2, "poll_interval_seconds": 15}
-    fits = {"records": 500, "each": 0.09, "product": 45, "safe_records_per_poll": 166}
+    fits = {"longest": 500, "longest_batch_seconds": 45, "slow": 0.09, "safe_records_per_poll": 166}
     cost = [say("rebalances", times=4), say("commits", times=2)]
     besides = {"cost": cost, "innocent": 1, "fair": pytest.approx(0.01)}
     assert told(one.statement) == late | fits | besides
@@ -36,7 +36,7 @@ def test_a_loop_is_proven_by_leaves_and_by_polls_that_were_too_long():
         "interval": say("interval", seconds=15), "members": "a", "triggers": triggers(4, "poll-timeouts", 2, 2),
         "what_if": "max.poll.records=83",
     }  # fmt: skip
-    assert told(one.remedy) == {"advised": 83, "safe_records_per_poll": 166, "needed": "90001"}
+    assert told(one.remedy) == {"advised": 83, "safe_records_per_poll": 166, "slow": 0.09, "needed": "90001"}
     assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(45), at(138))
     assert others(WHOLE) == []
 
@@ -45,7 +45,7 @@ def test_the_safe_number_names_the_pace_from_which_it_comes():
     mixed = facts(LOOP, TOLD, CALM, SLOW[:-1], *worked("a", (138, 500, 48.0)), SET)
     (one,) = detect(mixed).findings
     shown = told(one.statement)
-    assert (shown["product"], shown["safe_records_per_poll"], shown["slow"]) == pytest.approx((46.5, 156, 0.096))
+    assert (shown["longest"], shown["longest_batch_seconds"], shown["slow"]) == pytest.approx((500, 48, 0.096))
     shown = told(one.remedy)
     assert (shown["safe_records_per_poll"], shown["slow"], shown["advised"]) == pytest.approx((156, 0.096, 78))
 
@@ -114,26 +114,27 @@ def test_one_poll_that_stood_still_is_no_sum_of_records():
     assert not {"safe_records_per_poll", "p99_record_seconds"} & set(one.measures)
 
 
-def test_one_poll_that_its_usual_speed_explains_is_a_sum_of_records():
+def test_one_poll_that_its_usual_speed_explains_is_told_by_its_records():
     slow = worked("a", *((when, 100, 9.0) for when in (20, 30, 40)), (90, 500, 45.0))
     batches = (*(b for b in ONCE.batches if b.source != "clients/a.log"), *slow)
     (one,) = detect(replace(ONCE, batches=batches)).findings
-    assert told(one.statement).items() >= {"records": 500, "each": 0.09, "product": 45}.items()
+    assert told(one.statement).items() >= {"longest": 500, "longest_batch_seconds": 45, "slow": 0.09}.items()
+    assert "usual" not in told(one.statement)
 
 
-def test_where_the_mean_would_have_been_in_time_the_longest_poll_is_told():
+def test_polls_that_were_in_time_do_not_change_what_is_told_of_the_longest():
     quick = ((when, 500, 2.0) for when in range(5, 65, 2))
     slow = worked("a", *quick, (80, 500, 45.0), (140, 500, 45.0))
     batches = (*(b for b in WHOLE.batches if b.source != "clients/a.log"), *slow)
     (one,) = detect(replace(WHOLE, batches=batches)).findings
     shown = told(one.statement)
-    assert ("product" in shown, shown["longest"], shown["longest_batch_seconds"]) == (False, 500, 45)
+    assert ("usual" in shown, shown["longest"], shown["longest_batch_seconds"]) == (False, 500, 45)
 
 
 def test_polls_that_were_done_in_time_say_nothing_of_one_that_never_ended():
     batches = tuple(b for b in WHOLE.batches if b.longest_seconds < 15)
     (one,) = detect(replace(WHOLE, batches=batches)).findings
-    assert "product" not in told(one.statement)
+    assert "longest" not in told(one.statement)
     assert "needed" not in told(one.remedy)
     assert not {"safe_records_per_poll", "longest_batch_seconds"} & set(one.measures)
 

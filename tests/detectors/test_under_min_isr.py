@@ -1,5 +1,6 @@
 """Writes that are refused for want of in-sync replicas: what failed, what is in the log all the same, what was lost."""
 
+import pytest
 from facts_builder import at, episode, facts, log, series
 from message_builder import BROKERS, SINK, acked, acks, controller, fates, leaders, of_topic, part
 from said import told
@@ -58,7 +59,16 @@ def test_what_became_of_refused_writes_is_not_said_where_nothing_shows_it():
     assert found(*rows) == [(Severity.WARNING, Certainty.PROVEN)]
     (finding,) = under_min_isr.detect(facts(*rows)).findings
     assert finding.measures == {"refused_requests": 5}
-    assert told(finding.statement) == {**FIVE, "in_sync": "1", "required": 2}
+    assert told(finding.statement) == {**FIVE, "in_sync": 1, "required": 2}
+
+
+@pytest.mark.parametrize(
+    ("sets", "told_of"), [(("Set(1)", "Set(3)"), 1), (("[1,2]", "Set(3, 2)"), 2), (("Set(1)", "Set(2, 3)"), None)]
+)
+def test_how_many_were_in_sync_is_said_where_it_was_one_number_of_whatever_replicas(sets, told_of):
+    rows = [broker_says(isr=isr) for isr in sets]
+    assert statement(*rows).get("in_sync") == told_of
+    assert found(*rows)[0][1] is Certainty.PROVEN
 
 
 def test_one_write_is_told_with_its_moment():

@@ -1,7 +1,9 @@
 """kafka-consumer-groups --describe, all versions."""
 
+from datetime import UTC, datetime
+
 from mqlab.formats import kafka_consumer_groups as loader
-from mqlab.formats.base import Head
+from mqlab.formats.base import About, Data, Head, Line
 from mqlab.tables import EVENTS, POSITIONS
 
 CELLS = "line at group topic queue committed end client_id member_id peer"
@@ -57,6 +59,23 @@ g t 0 1 2 1 c-1 /10.0.0.1 consumer-1
         (10, "10:00:15", "consumer-1"),
         (12, "13:00:20", "consumer-1"),
     ]
+
+
+def test_headings_with_an_hour_alone_give_the_moment_where_the_day_is_known():
+    text = """GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID
+===== 10:00:00 UTC
+g t 0 100 120 20 c-1 /10.0.0.1 consumer-1
+### 12:00:05+02:00 kafka-consumer-groups.sh --describe --group g
+g t 0 110 125 15 c-1 /10.0.0.1 consumer-1
+"""
+    lines = [Line(*one) for one in enumerate(text.splitlines(), 1)]
+    told = {
+        day: [row.get("at") for item in loader.parse(lines, About("out.txt", day=day)) if isinstance(item, Data)
+              for table, row in item.rows if table is POSITIONS]
+        for day in (None, "2024-10-24")
+    }  # fmt: skip
+    ten = datetime(2024, 10, 24, 10, tzinfo=UTC).timestamp() * 1e6
+    assert told == {None: [None, None], "2024-10-24": [ten, ten + 5e6]}
 
 
 def test_a_table_without_groups_takes_the_group_of_the_watch_header(loaded):

@@ -163,6 +163,12 @@ def test_lines_about_one_partition_name_it():
     lines = [LAYOUTS["logback"].format(level) + message for level, kind, message, *_ in CLIENT if kind in told]
     _, events = _read(lines)
     assert picked(events, "topic queue") == [("t", "3")] * (len(lines) - 1) + [(None, None)]
+    _, events = _read(
+        [
+            "2026-11-21 12:20:44,201 ERROR kafka.producer Failed to produce messages to topic-partition TopicPartition(topic='t', partition=3) with base offset None"
+        ]
+    )
+    assert picked(events, "kind topic queue") == [("send-failed", "t", "3")]
 
 
 def test_a_client_is_no_topic():

@@ -10,16 +10,21 @@ from mqlab.words import Text, listed, room
 
 LATE = {"subject": "billing", "named": ["a"], "single": True}
 COST = [poll_interval_exceeded.say("rebalances", times=4), poll_interval_exceeded.say("commits", times=2)]
-SUM = {"records": 500, "each": 0.09, "product": 45.0, "cost": COST, "innocent": 1, "fair": 0.01}
+POLL = {"longest": 500, "slow": 0.09, "cost": COST, "innocent": 1, "fair": 0.01}
 
 
 def test_polls_that_took_too_long():
-    loop = {"poll_timeouts": 2, "poll_interval_seconds": 15, "safe_records_per_poll": 166}
-    said = statement("poll-interval-exceeded", loop, **LATE, **SUM)
+    loop = {
+        "poll_timeouts": 2,
+        "poll_interval_seconds": 15,
+        "longest_batch_seconds": 45,
+        "safe_records_per_poll": 166,
+    }
+    said = statement("poll-interval-exceeded", loop, **LATE, **POLL)
     assert said == (
-        "a left billing twice because no poll came within max.poll.interval.ms (15.0 s): 500 records × 90.0 ms = "
-        "45.0 s, at most 166 fit. It cost 4 rebalances and 2 failed commits. 1 other member polled in "
-        "time (10.0 ms per record)."
+        "a left billing twice because no poll came within max.poll.interval.ms (15.0 s): one poll of 500 records "
+        "took 45.0 s, at 90.0 ms per record at most 166 fit. It cost 4 rebalances and 2 failed commits. 1 other member "
+        "polled in time (10.0 ms per record)."
     )
     assert len(said) <= 300
 

@@ -185,7 +185,7 @@ def _clock(at: datetime | float, tz: tzinfo) -> str:
 def _relevant(changes: Sequence[Change], lead: Finding) -> Sequence[Change]:
     """Repairs, changes of what its own lines show, and changes of whom it is about, those without a date last."""
     made, lines = repairs(lead, changes), {(e.source, e.line) for e in lead.evidence}
-    cited = [c for c in changes if c not in made and any((e.source, e.line) in lines for e in c.evidence)]
+    cited = [c for c in changes if c.before and c not in made and any((e.source, e.line) in lines for e in c.evidence)]
     parties = (*lead.parties, *its_topic(lead, changes))
     names = {name for n in parties if n for name in (n, n.partition("/")[0])}
     near = [c for c in changes if c not in (*made, *cited) and any(f" {n} " in f" {c.what} " for n in names)]

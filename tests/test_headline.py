@@ -128,7 +128,7 @@ SIZE = Change(at("12:23:20").timestamp(), "producer mqtt-bridge batch.size", "16
 
 def test_a_course_has_what_began_and_the_change_that_ended_it():
     assert parts(replace(split_loop(), cure=SIZE), changes=(SIZE,)) == [
-        ("effect", "12:20:44", "the same batches are split and sent again, 586 times in all", "#F1", False),
+        ("effect", "12:20:44", "the first batch is split", "#F1", False),
         ("end", "12:23:16", f"the last sign of it; changed at 12:23:20: {SIZE.what}: 1638400 → 16384", "#C1", True),
     ]  # fmt: skip
 

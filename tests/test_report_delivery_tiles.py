@@ -80,9 +80,9 @@ def test_records_that_another_finding_counts_as_refused_have_a_card(of):
 
 def way(*gaps):
     """A way within MQTT whose messages are where *gaps* tell."""
-    stage = Stage(Step.PUBLISHED, "", 100, 100, 100, "ids")
+    stages = tuple(Stage(step, "", 100, 100, 100, "ids") for step in (Step.PUBLISHED, Step.TAKEN))
     told = [Gap(Step.PUBLISHED, Step.TAKEN, where, "old", count, count, count, "ids") for where, count in gaps]
-    return replace(diagnosis(), chains=(Chain(None, None, (), "ids", (stage,), tuple(told)),), findings=())
+    return replace(diagnosis(), chains=(Chain(None, None, (), "ids", stages, tuple(told)),), findings=())
 
 
 @pytest.mark.parametrize(

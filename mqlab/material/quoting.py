@@ -92,11 +92,16 @@ def _quoted(source: Source, numbers: Collection[int]) -> Iterable[dict[str, Any]
         yield from _made_whole(source, set(numbers))
         return
     for number, line in _spanned(source, numbers):
-        text = mask(words.without(line) if source.layout else line)
-        shown = text if len(text) <= LONGEST else text[:LONGEST] + "…"
+        shown = _kept(source, line)
         when = layouts.moment(envelopes.peel(line, source.envelope))
         wall, east = (when.wall / MICRO, when.east) if when else (None, None)
         yield {"source": source.link, "line": number, "text": shown, "wall": wall, "offset": east}
+
+
+def _kept(source: Source, line: str) -> str:
+    """What is shown of a line: no secret, and of a ledger's no value of a record."""
+    text = mask(words.without(line) if source.layout else line)
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
 def _spanned(source: Source, numbers: Collection[int]) -> Iterator[tuple[int, str]]:
@@ -121,7 +126,7 @@ def _made_whole(source: Source, numbers: set[int]) -> Iterable[dict[str, Any]]:
             numbers.discard(one.number)
             when = layouts.moment(one.inner)
             wall, east = (when.wall / MICRO, when.east) if when else (None, None)
-            text = mask(one.text)[:LONGEST]
+            text = _kept(source, one.text)
             yield {"source": source.link, "line": one.number, "text": text, "wall": wall, "offset": east}
 
 

@@ -113,6 +113,7 @@ def test_titles_of_a_class_show_only_what_findings_have_and_the_mechanism_can_be
         "compression_type",
         "incident",
         "went_back",
+        "dead",
     }
     assert slots <= known | read_toml("measures.toml")["measures"].keys()
     assert words.seen(room, "title-cause", {"incident": slug})

@@ -81,7 +81,10 @@ _NO_WAY = ("broker-unreachable",)
 LINES = 3
 """Lines that are cited for each."""
 _EMPTY = frozenset({"group-emptied", "group-offline", "tool-error"})
-_BACK = ("member-joined", "rebalance-stabilized", "join-completed", "consumer-starting", "queues-allocated")
+_BACK = (
+    *("member-joined", "consumer-connected", "rebalance-stabilized", "join-completed"),
+    *("consumer-starting", "queues-allocated"),
+)
 """Events that say that a group has members."""
 _GOODBYES = frozenset({"app-stopping", "consumer-stopped", "consumer-closed", "leave-sent"})
 _ENDS = ("app-stopping", "consumer-closed", "consumer-stopped", "process-exit")
@@ -345,7 +348,7 @@ def worded(facts: Facts) -> Iterator[Mark]:
 
 def _was_connected(facts: Facts, shape: Shape) -> bool:
     """The same log says behind the line that its client has a connection."""
-    made = (e.last.line or 0 for e in facts.of_kind(*CONNECTED) if e.source == shape.source)
+    made = (e.last.line or 0 for e in facts.of_kind(*CONNECTED, "queues-allocated") if e.source == shape.source)
     return max(made, default=0) > shape.first_line
 
 

@@ -396,6 +396,7 @@ def test_an_hour_alone_is_of_the_day_of_the_logs(material, take):
 
     assert {name: clock(found[name].snapshot_at) for name in names} == names
     headings = {b"===== 12:20:00 UTC\n### 12:25:00Z kafka-consumer-groups.sh\n": "2026-11-21"}
+    headings |= {b'[3,1,16,"## 12:20:00 UTC",""]\n': "2026-11-21", b"12:20:00\n": "2026-11-21"}
     headings |= {b"===== 12:20:00 UTC\n===== 17:20:00 UTC\n": None, b"12:20:00 UTC 3\n": None}
     for number, text in enumerate(headings):
         place = write(material, f"headed-{number}.txt", TABLE + text)

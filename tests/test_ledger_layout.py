@@ -65,12 +65,12 @@ def outbox(rows, last="info", status="result"):
 SENT = [("ok", f"{n % 2},{40 * (n % 2) + 3 * n}") if n % 5 else ("failed", ",TIMED_OUT") for n in range(40)]
 
 
-@pytest.mark.parametrize("name", ["shop-outbox.csv", "rows.csv"])
-def test_an_id_its_answer_and_two_moments_are_the_ledger_of_a_producer(name):
-    columns = {"time": "0", "queue": "4", "offset": "5", "key": "2", "status": "3"}
+@pytest.mark.parametrize(("name", "role"), [("shop-outbox.csv", "sent"), ("rows.csv", "acked")])
+def test_an_id_its_answer_and_two_moments_are_the_ledger_of_a_producer(name, role):
+    columns = {"time": "1", "queue": "4", "offset": "5", "key": "2", "status": "3"}
     text = outbox(SENT)
     assert recognise(text.encode(), name, len(text), FORMATS).format == "ledger-csv"
-    assert told(text, name)[:2] == (columns, "sent")
+    assert told(text, name)[:2] == (columns, role)
 
 
 def test_jobs_with_an_id_a_status_and_two_moments_are_no_messages():

@@ -115,7 +115,15 @@ def marked(rows: Rows, year: int) -> Mapping[str, tuple[float, float]]:
         for text in (row.get(name) for name in _TEXTS):
             if str(text).startswith(str(year)):
                 found.setdefault(row["source"], []).extend(at for at in (minute(text),) if at is not None)
+    for row in rows["metrics"]:
+        if times := [at for at in _points(row) if _year(at) == year]:
+            found.setdefault(row["source"], []).extend(times)
     return {link: (min(times), max(times)) for link, times in found.items() if times}
+
+
+def _points(row: Row) -> Iterator[float]:
+    """Moments of the samples of a series."""
+    return (p["at"] / MICRO for p in row["points"] if p.get("at") is not None)
 
 
 def bounded(instant: Instant, dateless: Collection[str], span: tuple[float | None, float | None]) -> Instant:
@@ -178,7 +186,7 @@ def _span(rows: Rows, sources: Mapping[str, Source]) -> tuple[float, float] | No
     minutes = [text for row in rows["coverage"] for name in _TEXTS if (text := row.get(name))]
     times = [t for text in minutes if not text.startswith((NO_YEAR, str(NO_DATE))) if (t := minute(text)) is not None]
     times += [source.snapshot_at for source in sources.values() if source.snapshot_at is not None]
-    times += [p["at"] / MICRO for row in rows["metrics"] for p in row["points"] if p.get("at") is not None]
+    times += [at for row in rows["metrics"] for at in _points(row) if _year(at) not in (int(NO_YEAR), NO_DATE)]
     return (min(times), max(times)) if times else None
 
 

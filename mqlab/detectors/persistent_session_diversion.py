@@ -10,7 +10,7 @@ all messages among those that live; QoS 0 to a client that is away; a session wi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from mqlab import words
@@ -24,7 +24,7 @@ from mqlab.mqtt.brokers import LASTING, LEAST, NEAR, WHOLE_SECONDS, brokers
 from mqlab.mqtt.diversion import Diversion, diversions
 from mqlab.mqtt.queue_growth import Unknown, counts, ended, leaving, left_sessions, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN
-from mqlab.mqtt.subscriptions import subscriptions
+from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.shared.wording import sample
 from mqlab.words import listed
 from mqlab.words.filling import Value
@@ -80,7 +80,7 @@ def _judged(facts: Facts, diversion: Diversion) -> Result:
     if diversion.nothing_missing:
         return Result(rejected=say("got-all", **who))
     if diversion.thrown and not (diversion.counted or diversion.grows or _some_missing(diversion)):
-        return Result(rejected=say("thrown", **who)) if diversion.missing else Result(missing=(say("no-count", **who),))
+        return Result(rejected=say("thrown", **who)) if diversion.missing else _uncounted(who, "gone", diversion.thrown)
     if not (diversion.away or diversion.thrown) and (short or not diversion.counted):
         return Result(rejected=say("came-back", **who))
     if short and not diversion.thrown:
@@ -89,10 +89,15 @@ def _judged(facts: Facts, diversion: Diversion) -> Result:
         return Result((_finding(facts, diversion, Certainty.PROVEN),))
     if _some(facts, diversion):
         return Result((_finding(facts, diversion, Certainty.LIKELY),))
+    return _uncounted(who, "stays", diversion.away)
+
+
+def _uncounted(who: Mapping[str, Value], seen: str, members: Iterable[Subscription]) -> Result:
+    """What was seen of *members* of which nothing tells what went to them."""
     return Result(
         missing=(say("no-count", **who),),
-        seen=say("stays", **who),
-        evidence=tuple(place for m in diversion.away for place in leaving(m.session, m.evidence)),
+        seen=say(seen, **who),
+        evidence=tuple(place for m in members for place in leaving(m.session, m.evidence)),
     )
 
 

@@ -39,7 +39,7 @@ def detect(facts: Facts) -> Result:
 
 
 def _lasts(facts: Facts, mismatch: Mismatch) -> bool:
-    if mismatch.confirmed or _at_the_end(facts, mismatch):
+    if mismatch.confirmed or _at_the_end(facts, mismatch) or (mismatch.tags and mismatch.settled and mismatch.flips):
         return True
     return (mismatch.until - mismatch.since > HEARTBEATS or _goes_on(facts, mismatch)) and not _release(facts, mismatch)
 
@@ -72,7 +72,7 @@ def _at_the_end(facts: Facts, mismatch: Mismatch) -> bool:
 
 def _goes_on(facts: Facts, mismatch: Mismatch) -> bool:
     """Up to the end of the material; or seen by commands only, and none saw it end."""
-    return _at_the_end(facts, mismatch) or not (mismatch.flips or mismatch.settled)
+    return not mismatch.settled and (_at_the_end(facts, mismatch) or not mismatch.flips)
 
 
 def _finding(facts: Facts, mismatch: Mismatch) -> Finding:

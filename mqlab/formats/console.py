@@ -35,7 +35,7 @@ _DATES = (
     rf"(?P<year>20\d\d)[-/](?P<month>\d\d)[-/](?P<day>\d\d)[T ]+{_CLOCK}{_ZONE}[\s=*#<-]*$",
     rf"(?P<year>\d{{4}})年\s*(?P<month>\d{{1,2}})月\s*(?P<day>\d{{1,2}})日.*?{_CLOCK}{_ZONE}\s*$",
 )
-HOUR = rf"^\s*[=*#>-]+\s+{_CLOCK}{_ZONE}(?![\d:])"
+HOUR = rf"^\s*(?:[=*#>-]+\s+|(?=[\d:]+\s*$)){_CLOCK}{_ZONE}(?![\d:])"
 """A heading with an hour alone: its day stands elsewhere, if anywhere."""
 _HOUR = regex(HOUR)
 _DATED = tuple(regex(date) for date in _DATES)

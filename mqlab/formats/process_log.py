@@ -23,7 +23,7 @@ from mqlab.tables import EVENTS, VOLUME
 FORMAT = Spec("process-log", Role.LOG, (EVENTS, VOLUME), "", Reading.LOG, "os")
 
 _UNIT = r"(?P<reason>[\w.@-]+?)(?:\.service)?"
-_ENDED = r"exited with|\(exit status|\(terminated|Main process exited"
+_ENDED = r"exited(?: with|,)|\(exit status|\(terminated|Main process exited"
 _NAME = rf"(?<![\w.@-])(?:(?:exited|stopped): )?(?:[\w.-]+:)?{_UNIT}:? (?:{_ENDED})"
 _STATUS = r"(?:status[= ]|code )(?P<value>\d+)"
 _BY_SIGNAL = 128.0
@@ -43,7 +43,8 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "process-exit",
-        contains=r"exited with (?:status|code) \d+|\(exit status \d+|Main process exited|OOMKilled|Killed process \d+",
+        contains=r"exited(?: with|,) (?:status|code) \d+|\(exit status \d+|Main process exited|OOMKilled"
+        r"|Killed process \d+",
         also=rf"{_NAME}|{_STATUS}",
     ),
     Signature("process-started", begins=r"spawned: '(?:[\w.-]+:)?(?P<reason>[\w.@-]+)"),

@@ -155,8 +155,8 @@ def _joined(generation: Generation, life: Life | None, lineage: _Lineage) -> _Ca
 
 def _again(life: Life, old: Life) -> tuple[Behind, str]:
     """What is behind the join of a client that was there before."""
-    if old.failed:
-        return Behind.CRASH, old.failed
+    if old.failed or (old.wordless and old.end is End.EXPIRED):
+        return Behind.CRASH, old.failed or say("died")
     if life.process_started is not None:
         if old.end is End.POLL_TIMEOUT or old.went_on:
             return Behind.RESTART, say("restarted-late")

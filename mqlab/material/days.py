@@ -24,7 +24,7 @@ from mqlab.sources import Reading, Source
 
 _MOMENT = re.compile(rb"(?m)^.{0,60}?\b(20\d\d-[01]\d-[0-3]\d)[T ](\d\d:\d\d:\d\d)")
 _IN_A_NAME = re.compile(r"(?<!\d)([01]\d|2[0-3])[-_]?([0-5]\d)[-_]?([0-5]\d)(?!\d)")
-_HEADING = re.compile(rf"(?m){HOUR}")
+_HEADING = re.compile(rf"(?m)^(?:\[\d+,\d+,\d+,\")?{HOUR[1:]}")
 
 _AFTER = timedelta(minutes=10)
 """After the last line of the logs: who gathers them asks the broker last. Judgement, no default behind it."""

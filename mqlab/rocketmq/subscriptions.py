@@ -9,6 +9,7 @@ anew last, and the broker replaces the expression each time.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -108,6 +109,8 @@ def _ids(facts: Facts, group: str, until: float) -> tuple[str, ...]:
     return ()
 
 
+_EXPRESSION = re.compile(r"subString=(.*?), tagsSet")
+"""In ``SubscriptionData``, of which a line of the broker shows the old one and the new one."""
 TWICE = 2
 """Times that the broker takes a topic away and gets it back, from which it is no change of the subscription. Once is
 what a release that is taken back makes."""
@@ -159,7 +162,8 @@ def mismatches(facts: Facts, group: str) -> Mismatch | None:
     return Mismatch(
         group, since, until, topics, sum(_removals(f) for f in flips.values()),
         {topic: these for topic, these in sorted(absent.items()) if these},
-        any(at > until and len(rows) > 1 and not _differing(rows) for at, rows in _told_by_all(facts, group).items()),
+        any(at > until and len(rows) > 1 and not _differing(rows) for at, rows in _told_by_all(facts, group).items())
+        or any(map(_taken_back, flips.values())),
         tags, tuple(_told(flips, said, parts)), found,
     )  # fmt: skip
 
@@ -181,7 +185,7 @@ def _spans(facts: Facts, since: float, until: float) -> Sequence[tuple[float, fl
 def _flips(facts: Facts, group: str) -> Mapping[str, Sequence[Episode]]:
     """Topics that the broker took away and got back more than once, or whose expression it replaced; with the lines.
 
-    A rollout that changes the expression replaces it there and back, too, but is over sooner.
+    A rollout that changes the expression replaces it there and back, too, but is over sooner, and ends with the new.
     """
     found: dict[str, list[Episode]] = defaultdict(list)
     for episode in facts.of_kind("subscription-changed"):
@@ -194,9 +198,19 @@ def _flips(facts: Facts, group: str) -> Mapping[str, Sequence[Episode]]:
         first = next((n for n, e in enumerate(lines) if e.reason == "remove"), len(lines))
         if _removals(lines) >= TWICE and any(e.reason == "add" for e in lines[first:]):
             kept[topic] = lines[first:]
-        elif _removals(replaced) > TWICE and (replaced[-1].first_at or 0) - (replaced[0].first_at or 0) >= HEARTBEATS:
+        elif _removals(replaced) > TWICE and (_last_long(replaced) or _taken_back(replaced)):
             kept[topic] = replaced
     return kept
+
+
+def _last_long(lines: Sequence[Episode]) -> bool:
+    return (lines[-1].first_at or 0) - (lines[0].first_at or 0) >= HEARTBEATS
+
+
+def _taken_back(lines: Sequence[Episode]) -> bool:
+    """The last expression is the one that was replaced first."""
+    told = [_EXPRESSION.findall(one.text) for one in (lines[0].first, lines[-1].last)]
+    return all(len(each) == TWICE for each in told) and told[0][0] == told[1][1]
 
 
 def _only_replaced(lines: Sequence[Episode]) -> bool:

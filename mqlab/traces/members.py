@@ -50,13 +50,14 @@ def replaced(facts: Facts) -> Iterator[Mark]:
             times = {replaced[client] for _, client in seen}  # a release replaces every member as often as the others
             each = len(times) == 1 and (len(replaced) > 1 or times == {1})
             static = not all(member.startswith(f"{client}-") for member, client in seen)
-            told = [(moments[place], place) for _, place, is_back in changes if not is_back]
-            yield mark(f"member-replaced{': each' if each else ': static' if static else ''}", told, group)
+            places = [place for _, place, is_back in changes if not is_back]
+            kind = f"member-replaced{': each' if each else ': static' if static else ''}"
+            yield mark(kind, [(None, place) for place in places], group)
         if told := [(moments[place], place) for _, place, is_back in changes if is_back]:
             yield mark("member-returned", told, group)
     for group in kafka_groups.groups(facts):
-        if group not in lists and (places := kafka_groups.returning(facts, group)):
-            yield mark("member-replaced", [(None, place) for place in places], group)
+        if group not in lists and (known := kafka_groups.returning(facts, group)):
+            yield mark("member-replaced", [(None, place) for place in known], group)
 
 
 def _changes(listings: Iterable[_Listing]) -> Iterator[tuple[str, Evidence, bool]]:

@@ -151,3 +151,16 @@ def test_expressions_that_replace_each_other_are_a_mismatch_and_those_of_a_rollo
     assert (one.certainty, one.measures["flips"]) == (Certainty.LIKELY, 6)
     assert consequences(one) == ([], True)
     assert detect(facts(listings(0, 400, 20, A, B), [flip(100 + 5 * n, "update") for n in range(6)])) == Result()
+
+
+@pytest.mark.parametrize(("last", "found"), [("A || B", 1), ("A", 0)], ids=["taken back", "rolled out"])
+def test_an_expression_that_is_taken_back_was_a_mismatch_however_soon(last, found):
+    def replaced(at, old, new):
+        line = "OLD: SubscriptionData [subString={}, tagsSet=[]] NEW: SubscriptionData [subString={}, tagsSet=[]]"
+        one = flip(at, "update")
+        text = replace(one.first, text=line.format(old, new))
+        return replace(one, first=text, last=text)
+
+    rows = [replaced(100, "A || B", "A"), replaced(101, "A", "A || B"), replaced(140, "A || B", last)]
+    result = detect(facts(listings(0, 400, 20, A, B), rows))
+    assert [(f.certainty, f.ongoing) for f in result.findings] == [(Certainty.LIKELY, False)] * found

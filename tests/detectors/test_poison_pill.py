@@ -82,7 +82,7 @@ def test_a_record_that_fails_while_its_partition_stands_at_it_and_others_move_is
     tries = {"offset": "1000", "failed": True, "retries": 201, "lasted": 200, "clients": ["a"]}
     stands = {"stayed": "1000", "moving": 3, "others": 3, "earlier": 5, "stuck_lag": 2005}
     assert told(finding.statement) == place | tries | stands
-    assert told(finding.mitigate) == {"group": GROUP, "next": "1001", **place}
+    assert told(finding.mitigate) == {"group": GROUP, "offset": "1000", "next": "1001", **place}
 
 
 def test_a_client_that_goes_back_to_one_offset_tells_the_same_and_is_not_counted_twice():

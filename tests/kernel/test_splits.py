@@ -160,7 +160,7 @@ def test_a_split_says_what_is_known_of_its_source(tmp_path):
     found = source(path, "kafka-get-offsets", Reading.TABLE, Envelope.COMPOSE, snapshot_at=1795263644.25)
     (one,) = splits.splits([found])
     assert asdict(one) == {
-        "source": found.link, "number": 0, "location": str(path), "start": 0, "end": splits.WHOLE,
+        "day": None, "source": found.link, "number": 0, "location": str(path), "start": 0, "end": splits.WHOLE,
         "format": "kafka-get-offsets", "reading": "T", "envelope": "o", "name": path.name,
         "snapshot_at": 1795263644250000, "layout": None, "large": False, "size": 12, "packed": False, "part": None,
     }  # fmt: skip

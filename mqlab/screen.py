@@ -184,6 +184,8 @@ def _clock(at: datetime | float, tz: tzinfo) -> str:
 
 def _relevant(changes: Sequence[Change], lead: Finding) -> Sequence[Change]:
     """Repairs, changes of what its own lines show, and changes of whom it is about, those without a date last."""
+    dated = {(c.before, c.after) for c in changes if c.at is not None}
+    changes = [c for c in changes if c.at is not None or (c.before, c.after) not in dated]
     made, lines = repairs(lead, changes), {(e.source, e.line) for e in lead.evidence}
     cited = [c for c in changes if c.before and c not in made and any((e.source, e.line) in lines for e in c.evidence)]
     parties = (*lead.parties, *its_topic(lead, changes))

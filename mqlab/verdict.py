@@ -328,14 +328,16 @@ def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:
             instance = series.labels.get("instance", "?")
             found.append(say("scrapes", instance=instance, failed=missed, scrapes=len(series.points)))
     found += [say("file", file=c.source, problem=c.problem) for c in facts.coverage if c.problem]
-    found += [_dateless(c) for c in facts.coverage if c.dateless]
+    found += [_dateless(facts, c) for c in facts.coverage if c.dateless]
     found += [_before_sent(p) for p in facts.passages if p.least < -ERROR]
     return tuple(dict.fromkeys(found))
 
 
-def _dateless(log: Coverage) -> str:
-    """Of a *log* whose lines show the time only."""
-    return say("no-date" if log.first_at is None or is_dateless(log.first_at) else "taken-date", file=log.source)
+def _dateless(facts: Facts, log: Coverage) -> str:
+    """Of a *log*, or of samples, whose lines show the time only."""
+    sampled = (s.points[0][0] for s in facts.series if s.source == log.source and s.points)
+    first = next(sampled, None) if log.first_at is None else log.first_at
+    return say("no-date" if first is None or is_dateless(first) else "taken-date", file=log.source)
 
 
 def _before_sent(passage: Passage) -> str:

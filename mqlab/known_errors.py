@@ -129,8 +129,8 @@ def _of_plugin(name: str, entry: Any) -> KnownError:
     return error
 
 
-_REASON = re.compile(r"\s*(?:Caused by: |Exception in thread \"[^\"]*\" )?(?:[\w$]+\.)*[\w$]+(?:Exception|Error)\b")
-"""How a line begins that names an exception: the reason of the line above it."""
+_REASON = re.compile(r'(?:[\w.-]+ +\|)?\s*(?:Caused by: |Exception in thread "[^"]*" )?[\w$.]+(?:Exception|Error)\b')
+"""How a line begins that names an exception, the reason of the line above it; compose names its service before."""
 
 
 def is_reason(line: str) -> bool:

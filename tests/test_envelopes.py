@@ -45,6 +45,11 @@ WRAPPED = [
         "Nov 22 00:24:29 app-7 systemd[1]: dedup-1.service: Main process exited, code=exited, status=1/FAILURE",
         "Nov 22 00:24:29 dedup-1.service: Main process exited, code=exited, status=1/FAILURE",
     ),
+    (
+        Envelope.SYSLOG,
+        'Nov 21 12:18:43 wrk-7 racecar[22]: {"level":"INFO","message":"Joined","timestamp":"2026-11-21T12:18:43Z"}',
+        "2026-11-21T12:18:43Z INFO [-] - - Joined",
+    ),
     (Envelope.SYSLOG, "Nov  2 00:24:29 app-7 kernel: Memory cgroup: x", "Nov  2 00:24:29 Memory cgroup: x"),
     (Envelope.SYSLOG, f"2026-11-21T12:18:43+0000 host kafka-run[812]: {OWN}", OWN),
     (

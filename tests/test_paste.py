@@ -66,6 +66,11 @@ def test_the_exception_that_is_known_comes_before_the_line_that_only_heads_it(tm
     assert told["NOT HERE"] == "what the clients logged at that time"
 
 
+def test_the_exception_that_is_known_comes_first_behind_the_name_of_a_service_too(tmp_path):
+    told = rows(screen(tmp_path, "".join(f"kafka-2  | {line}\n" for line in LOCKED.splitlines()) + "kafka-2 exited\n"))
+    assert told["SAYS"].startswith("startup-failure: Another process holds the lock of the broker's log directory.")
+
+
 def test_an_exception_that_nobody_knows_is_shown_and_neither_a_class_nor_a_usual_cause_is_told(tmp_path):
     told = rows(screen(tmp_path, GAVE_UP))
     assert told["SAYS"].startswith("A producer gave up on a message after all its retries.")
@@ -339,6 +344,24 @@ def test_a_connection_that_was_lost_once_and_made_again_is_a_sign_of_nothing(tmp
     assert "MAY BE" not in once
     assert "AFTER IT" not in rows(screen(tmp_path, (lost + made) * 3))
     assert "AFTER IT" not in rows(screen(tmp_path, made + lost))
+
+
+PING = "2026-03-02T22:49:40Z D! [inputs.mqtt_consumer] [pinger]  pingresp not received, disconnecting\n"
+UNANSWERED = "2026-03-02T22:49:40Z E! [inputs.mqtt_consumer] Error in plugin: connection lost: pingresp not received\n"
+RETURNED = "2026-03-02T22:49:50Z I! [inputs.mqtt_consumer] Connected [tcp://broker:1883]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "over"),
+    [
+        (PING + UNANSWERED + RETURNED, True),
+        (PING + UNANSWERED, False),
+        (UNANSWERED + RETURNED + PING.replace("22:49:40", "22:59:40"), False),
+    ],
+)
+def test_the_ping_of_the_one_loss_is_no_second_sign(tmp_path, text, over):
+    told = rows(screen(tmp_path, text))
+    assert ("AFTER IT" in told) is over
 
 
 LOST = "2026-03-09T09:41:09: Client kiln has exceeded timeout, disconnecting.\n"

@@ -210,9 +210,9 @@ def peel(line: str, envelope: Envelope) -> str:
     """The line as the application wrote it; a line that does not wear the envelope stays as it is."""
     if envelope is Envelope.DOCKER:
         return _docker_log(line) if _is_docker(line) else line
-    if envelope is Envelope.STRUCTURED:
-        return rebuilt(line)
-    return reduce(lambda text, step: _taken_off(text, *step), _PEELS.get(envelope, ()), line)
+    inner = reduce(lambda text, step: _taken_off(text, *step), _PEELS.get(envelope, ()), line)
+    is_record = envelope is Envelope.STRUCTURED or (inner != line and is_log_record(inner))
+    return rebuilt(inner) if is_record else inner
 
 
 def unwrapped(line: str, envelope: Envelope) -> tuple[str, int | None]:

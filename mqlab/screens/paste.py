@@ -241,8 +241,9 @@ def _well(facts: Facts, diagnosis: Diagnosis, lead: Told | None) -> Evidence | N
         return _works(facts, facts.of_kind(lead.error.kind, *GENERAL), lead.last_line) if lead.error else None
     lost = facts.of_kind(*_LOST)
     signs = {place.line for one in _likely(facts, diagnosis) for place in one.evidence[:1]}
-    alone = sum(e.count for e in lost) == 1 and signs <= {lost[0].first.line}
-    return _works(facts, lost, lost[0].first.line or 0) if alone else None
+    at = (lost[0].first.line or 0) if sum(e.count for e in lost) == 1 else 0
+    signs -= {e.last.line for e in facts.of_kind("ping-unanswered") if e.count == 1 and (e.last.line or 0) < at}
+    return _works(facts, lost, at) if at and signs <= {at} else None
 
 
 def _works(facts: Facts, told: Sequence[Episode], line: int) -> Evidence | None:

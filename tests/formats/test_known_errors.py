@@ -173,6 +173,20 @@ def test_the_code_of_a_refused_registration_tells_its_cause(reason, cause):
 
 
 @pytest.mark.parametrize(
+    ("name", "line", "cause"),
+    [
+        ("kafka-setting-refused", "The transaction timeout is larger than the maximum value", "transaction.timeout.ms"),
+        ("kafka-setting-refused", "InvalidSessionTimeoutException", "session.timeout.ms"),
+        ("kafka-setting-refused", "Broker: Inconsistent group protocol", "members of one group"),
+        ("espidf-certificate", "The certificate validity starts in the future", "the device's clock"),
+        ("espidf-certificate", "The certificate is not correctly signed by the trusted CA", "the CA is not"),
+    ],
+)
+def test_a_line_that_tells_its_cause_leaves_no_other(name, line, cause):
+    assert (known_errors()[name].hinted([line]) or "").startswith(cause)
+
+
+@pytest.mark.parametrize(
     ("behind", "names"),
     [
         ('server: 0.0.0.0:9092, upstream: "10.9.7.13:9092", bytes from/to client:0/0', ["error:nginx-upstream-failed"]),

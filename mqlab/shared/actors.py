@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from math import inf
@@ -26,9 +27,12 @@ def client_of(facts: Facts, episode: Episode) -> str:
     return only or base_name(episode.source)
 
 
+_VERSION = re.compile(r"[_-]v?\d+\.\d+\.\d+(?![.\d]).*")
+
+
 def base_name(source: str) -> str:
-    """The name of a file up to its first dot: ``clients/bridge.log.1`` is ``bridge``, standard input ``stdin``."""
-    return "stdin" if source == "-" else source.rsplit("/", 1)[-1].split(".")[0]
+    """The name of a file up to its first dot or version: ``bridge`` of ``clients/bridge_4.6.1.log``; else ``stdin``."""
+    return "stdin" if source == "-" else _VERSION.sub("", source.rsplit("/", 1)[-1]).split(".")[0]
 
 
 def span(episodes: Iterable[Episode]) -> tuple[float | None, float | None]:

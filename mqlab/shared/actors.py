@@ -27,7 +27,7 @@ def client_of(facts: Facts, episode: Episode) -> str:
     return only or base_name(episode.source)
 
 
-_VERSION = re.compile(r"[_-]v?\d+\.\d+\.\d+(?![.\d]).*")
+_VERSION = re.compile(r"[_-]v?\d+\.\d+\.\d+(?!\.?\d).*")
 
 
 def base_name(source: str) -> str:

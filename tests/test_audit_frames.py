@@ -30,7 +30,7 @@ def test_the_topic_that_is_looked_at_is_told_in_a_few_lines():
         ["outcome", "lost"],
         ["what that means", FAILOVER.statement],
         ["lost in the log", "1,562: acks1-failover-loss"],
-        ["pending at group sink", "4,440: not lost, not read yet"],
+        ["pending at group sink", "4,440 past its last known commit, not lost"],
     ]
 
 

@@ -44,7 +44,7 @@ def test_what_only_audits_counted_has_cards_with_intervals_and_topics_that_are_o
     assert of((MIXED, SETTINGS_ONLY), about("retention-loss"))[:3] == [
         "about 114 (≥ 104, ≤ 129) messages lost (23.3 % of 490 acknowledged · 1 topic not checked) #F1",
         "7 copies too many (in the log or handled again) #F1",
-        "190 messages only wait (not read yet, no loss) #F1",
+        "190 messages past the last known commit (as far as commits are known; no loss) #F1",
     ]
 
 

@@ -82,7 +82,7 @@ def _finding(facts: Facts, stuck: Stuck) -> Finding:
         ongoing=ongoing,
         name=f"{subject}@{stuck.offset}",
         slots={**_slots(stuck), "ongoing": ongoing, "passed": None if passed is None else moment(passed)},
-        measures=_measures(stuck),
+        measures=_measures(stuck, passed),
         evidence=_evidence(stuck),
         explains=("slow-consumer", "backlog-drain", *(_LATE if late else ())),
         facts={"tries": listed((say("tries", client=who, times=n) for who, n in stuck.clients.items()), ", ")},
@@ -112,7 +112,7 @@ def _slots(stuck: Stuck) -> dict[str, Value]:
     }
 
 
-def _measures(stuck: Stuck) -> dict[str, float | None]:
+def _measures(stuck: Stuck, passed: float | None) -> dict[str, float | None]:
     measures: dict[str, float | None] = {
         "offset": stuck.offset, "retries": stuck.tries, "stalled_seconds": stuck.seconds
     }  # fmt: skip
@@ -121,7 +121,7 @@ def _measures(stuck: Stuck) -> dict[str, float | None]:
     return measures | {
         "stuck_lag": lag(stuck.frozen[-1]),
         "peak_lag": max(map(lag, stuck.frozen)),
-        "pending_records": lag(stuck.frozen[-1]),
+        "pending_records": lag(stuck.frozen[-1]) if passed is None else None,
         **(pace.measures("lag_growth_per_second") if (pace := _pace(stuck)) is not None else {}),
     }
 

@@ -99,7 +99,7 @@ def _overview(facts: Facts, view: GroupView) -> Iterator[tuple[str, str]]:
     yield say("processes"), number(len({(s.member.client_id, s.member.host) for s in view.stays}))
     shared = sorted({s.member.client_id for s in view.stays if s.shared})
     yield say("shared-ids"), ", ".join(shared) or say("none" if counted else "unlisted")
-    if view.mismatch is not None:
+    if view.mismatch is not None and not view.mismatch.tags:
         yield say("differ"), ", ".join(view.mismatch.topics)
     peaks = [lag.peak for lag in queue_lags(facts, view)]
     yield say("lag"), number(max(peaks)) if peaks else say("no-offsets")

@@ -187,7 +187,7 @@ def _dead_letters(facts: Facts) -> Iterator[Change]:
         name = say("dead-letters", group=topic.removeprefix(_DEAD))
         if many:
             before = say("messages", messages=was) if was < many else None
-            yield Change(rose.at, name, before, say("messages", messages=many), (own[-1].evidence,))
+            yield Change(rose.at, name, before, say("messages", messages=many), (own[-1].evidence,), inferred=True)
 
 
 def _files(facts: Facts) -> Iterator[Change]:

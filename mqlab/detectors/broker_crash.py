@@ -21,7 +21,6 @@ from mqlab.shared.actors import folder
 from mqlab.sources import Role
 from mqlab.symptoms.crashes import Crash, crashes
 from mqlab.symptoms.deaths import BROKER, deaths
-from mqlab.units import Interval
 from mqlab.words.filling import Value
 
 INCIDENT = "broker-crash"
@@ -59,7 +58,6 @@ def _finding(own: Sequence[Crash]) -> Finding:
             "crashes": len(own),
             "clients": len(clients) or None,
             "partitions": len(partitions) or None,
-            **_away(last),
         },
         evidence=[
             *(one.said.last.because(say("said")) for one in own if one.said is not None),
@@ -84,11 +82,3 @@ def _slots(own: Sequence[Crash]) -> dict[str, Value]:
         "said": meanings()[said[-1].kind] if said else None,
         "said_at": said[-1].first_at if said else None,
     }
-
-
-def _away(last: Crash) -> dict[str, float]:
-    """How long the last one lasted: from when it was gone at the latest, at most from when it was last heard of."""
-    if last.back is None:
-        return {}
-    most = last.back - last.since
-    return Interval(0.0 if last.until is None else last.back - last.until, most, most).measures("down_seconds")
